@@ -1,0 +1,69 @@
+# The front door. Everything here is CMake presets underneath; see CMakePresets.json.
+
+JOBS ?= $(shell nproc)
+CTEST_ARGS ?=
+
+CXX_FILES = $(shell find tangere apps bench tests examples python -name '*.hpp' -o -name '*.cpp' 2>/dev/null)
+CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.SECONDARY:
+.PHONY: help demo test build bench sanitize test-clang format format-check tidy clean
+.PHONY: packages-build packages-test packages-bench packages-lint
+
+help:  ## show this list
+	@echo "tangere: make <target>"
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16 | sed 's/^/  /'
+
+demo: packages-build build  ## build, then show what the engine does
+	build/bin/tangere demo
+
+test: packages-test test-dev  ## build with asserts alive and run every test
+
+build: compile-release  ## optimised build: build/bin/tangere, build/bin/bench_*
+
+bench: packages-bench build  ## measure, beside the papers' figures and FCL on the same pairs
+	@found=0; for program in build/bin/bench_*; do \
+	  [ -x "$$program" ] || continue; found=1; echo "== $$program"; "$$program" || exit 1; \
+	done; [ $$found = 1 ] || { echo "no benchmark was built"; exit 1; }
+
+sanitize: packages-test test-asan test-tsan  ## all tests under the address, undefined-behaviour and thread sanitizers
+
+test-clang: packages-test packages-lint test-dev-clang  ## all tests, built with clang
+
+test-debug: packages-test  ## all tests, Eigen memory filled with NaN and allocation checks on
+
+test-%: compile-%
+	ctest --preset $* --parallel $(JOBS) $(CTEST_ARGS)
+	@echo "tangere: all tests passed ($*)"
+
+configure-%:
+	cmake --preset $* --log-level=NOTICE
+
+compile-%: configure-%
+	cmake --build --preset $* --parallel $(JOBS)
+
+format: packages-lint  ## reformat all C++ files
+	clang-format -i $(CXX_FILES)
+
+format-check: packages-lint  ## fail if a C++ file is not formatted
+	clang-format --dry-run --Werror $(CXX_FILES)
+
+tidy: packages-test packages-lint configure-dev-clang  ## clang-tidy over all sources
+	printf '%s\n' $(CXX_SOURCES) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/dev-clang
+
+clean:  ## remove everything that was built
+	rm -rf build
+
+packages-build:
+	@scripts/install_dependencies.sh build
+
+packages-test:
+	@scripts/install_dependencies.sh build test
+
+packages-bench:
+	@scripts/install_dependencies.sh build bench
+
+packages-lint:
+	@scripts/install_dependencies.sh lint

@@ -1,0 +1,33 @@
+#pragma once
+
+/// The commands of `tangere`, one source file each. A command returns the exit code: 0 fine, 1 a check failed, 2 bad
+/// input.
+
+#include <cstdint>
+#include <string>
+
+namespace tangere::cli {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitBadInput = 2;
+
+struct QueryArguments {
+  /// `-` is standard input.
+  std::string file;
+};
+[[nodiscard]] int run_query(const QueryArguments& arguments);
+
+struct DoctorArguments {
+  bool json = false;
+};
+[[nodiscard]] int run_doctor(const DoctorArguments& arguments);
+
+struct DemoArguments {
+  /// Empty: build/demo if there is a folder `build`, else tangere-demo.
+  std::string output;
+  std::uint64_t seed = 1;
+};
+[[nodiscard]] int run_demo(const DemoArguments& arguments);
+
+}  // namespace tangere::cli

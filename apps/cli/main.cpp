@@ -1,0 +1,65 @@
+/// The `tangere` command: arguments in, exit code out. The work is in <name>_command.cpp.
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/cli/commands.hpp"
+#include "tangere/version.hpp"
+
+namespace {
+
+using namespace tangere::cli;  // NOLINT(google-build-using-namespace): this is their program
+
+int run(int argc, char** argv) {
+  CLI::App app("tangere: differentiable contact", "tangere");
+  app.set_version_flag("--version", "tangere " + std::string(tangere::kVersion));
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 fine, 1 a check failed, 2 wrong arguments or bad input.");
+
+  DemoArguments demo;
+  CLI::App* demo_command =
+      app.add_subcommand("demo", "Check gradients of random pairs of all shapes live, and draw some");
+  demo_command->add_option("-o,--output", demo.output,
+                           "Folder for the page and the pictures (default: build/demo or tangere-demo)");
+  demo_command->add_option("--seed", demo.seed, "Seed of the random pairs")->capture_default_str();
+
+  QueryArguments query;
+  CLI::App* query_command = app.add_subcommand("query", "Answer pair queries: JSON lines in, JSON lines out");
+  query_command->add_option("FILE", query.file, "File with one query a line, or - for standard input")->required();
+  query_command->footer(
+      "Each bad line gets an error object with its line number, the others are answered; exit code 2 if any was bad.");
+
+  DoctorArguments doctor;
+  CLI::App* doctor_command = app.add_subcommand("doctor", "Say what is present, and check that it works");
+  doctor_command->add_flag("--json", doctor.json, "For machines");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wish) {
+    return app.exit(wish);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    const CLI::App* where = demo_command->parsed()     ? demo_command
+                            : query_command->parsed()  ? query_command
+                            : doctor_command->parsed() ? doctor_command
+                                                       : &app;
+    std::fprintf(stderr, "tangere: %s\n\n%s", error.what(), where->help().c_str());
+    return kExitBadInput;
+  }
+  if (demo_command->parsed()) return run_demo(demo);
+  if (query_command->parsed()) return run_query(query);
+  return run_doctor(doctor);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tangere: %s\n", error.what());
+    return kExitFailed;
+  }
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing for a task, and nothing if none is.
+#
+#   scripts/install_dependencies.sh [build] [test] [bench] [lint]        (default: build test)
+
+set -euo pipefail
+
+build=(g++ make cmake ninja-build ccache libeigen3-dev libqhull-dev nlohmann-json3-dev libcli11-dev)
+test=(libgtest-dev python3)
+bench=(libbenchmark-dev libfcl-dev)
+lint=(clang clang-format clang-tidy python3)
+
+# what the tasks need
+packages=()
+for task in "${@:-build test}"; do
+  for name in $task; do
+    case "$name" in
+      build) packages+=("${build[@]}") ;;
+      test) packages+=("${test[@]}") ;;
+      bench) packages+=("${bench[@]}") ;;
+      lint) packages+=("${lint[@]}") ;;
+      *) echo "install_dependencies.sh: unknown task '$name' (build, test, bench, lint)" >&2; exit 2 ;;
+    esac
+  done
+done
+
+# other systems bring their own packages; CMake says what it misses there
+if ! command -v dpkg-query >/dev/null; then
+  echo "not a Debian system: please provide the equivalents of ${packages[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ "$status" == installed ]] || missing+=("$package")
+done
+((${#missing[@]} > 0)) || exit 0
+
+# root, sudo without a password, or the line to run by hand
+if [[ $(id -u) == 0 ]]; then
+  prefix=(env)
+elif command -v sudo >/dev/null && sudo --non-interactive true 2>/dev/null; then
+  prefix=(sudo --non-interactive env)
+else
+  echo "missing packages; please run:" >&2
+  echo "  sudo apt-get update && sudo apt-get install --yes --no-install-recommends ${missing[*]}" >&2
+  exit 1
+fi
+echo "installing ${missing[*]}"
+"${prefix[@]}" apt-get update --quiet=2
+"${prefix[@]}" DEBIAN_FRONTEND=noninteractive apt-get install --quiet=2 --yes --no-install-recommends "${missing[@]}"

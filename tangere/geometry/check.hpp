@@ -1,0 +1,34 @@
+#pragma once
+
+/// Checks and texts for the errors that geometry throws at its boundary. Private to geometry.
+
+#include <string>
+#include <utility>
+
+#include "tangere/math/error.hpp"
+#include "tangere/math/se3.hpp"
+#include "tangere/math/types.hpp"
+
+namespace tangere::detail {
+
+/// `0.5`, `-1`, `nan`: six digits, no negative zero.
+[[nodiscard]] std::string to_text(double value);
+/// `(0, 0, 1)`; components below 1e-9 of the largest are shown as 0.
+[[nodiscard]] std::string to_text(const Eigen::Ref<const VectorX>& v);
+
+void require_positive(const std::string& field, double value);
+void require_finite(const std::string& field, double value);
+/// Finite, and R a rotation up to 1e-9.
+void require_pose(const std::string& field, const Pose& X);
+
+/// Runs `f`; an InputError it throws gets `prefix.` before its field.
+template <class F>
+decltype(auto) with_prefix(const std::string& prefix, F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const InputError& error) {
+    throw InputError(prefix + "." + error.field(), error.reason());
+  }
+}
+
+}  // namespace tangere::detail

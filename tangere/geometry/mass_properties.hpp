@@ -1,0 +1,22 @@
+#pragma once
+
+/// Mass, centre of mass and inertia of a homogeneous shape.
+
+#include "tangere/geometry/shape.hpp"
+
+namespace tangere {
+
+struct MassProperties {
+  double mass;
+  /// Centre of mass in the shape's frame.
+  Vector3 center;
+  /// About the centre of mass, in the shape's axes.
+  Matrix3 inertia;
+};
+
+/// Throws InputError for a half-space (infinite) and for density ≤ 0. Bundles add their parts (overlaps count
+/// twice). Minkowski sums are integrated over a mesh of support points refined until the mass agrees to 1e-6
+/// (exact for polytopes); everything else in closed form or over exact faces.
+[[nodiscard]] MassProperties mass_properties(const Shape& shape, double density = 1000.0);
+
+}  // namespace tangere

@@ -1,0 +1,29 @@
+#pragma once
+
+/// The one place that knows Qhull (its reentrant C interface). Private to geometry.
+
+#include <vector>
+
+#include "tangere/math/types.hpp"
+
+namespace tangere::detail {
+
+/// normal · x ≤ offset with a unit normal, and the input points that span it, counter-clockwise seen from outside.
+struct HullFacet {
+  Vector3 normal;
+  double offset;
+  std::vector<int> points;
+};
+
+struct QhullResult {
+  /// The points lie in a plane (up to rounding) with the normal `flat_normal`; there are no facets then.
+  bool flat = false;
+  Vector3 flat_normal = Vector3::Zero();
+  /// Coplanar facets merged.
+  std::vector<HullFacet> facets;
+};
+
+/// Facets of the convex hull of finite points (one a row).
+[[nodiscard]] QhullResult convex_hull(const MatrixX3& points);
+
+}  // namespace tangere::detail

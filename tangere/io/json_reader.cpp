@@ -1,0 +1,218 @@
+#include "tangere/io/json_reader.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace tangere::detail {
+namespace {
+
+using nlohmann::json;
+
+const json& node_of(const void* node) { return *static_cast<const json*>(node); }
+
+std::string joined_path(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : path + "." + std::string(key);
+}
+
+std::string indexed_path(const std::string& path, std::size_t index) {
+  return path + "[" + std::to_string(index) + "]";
+}
+
+/// Follows the parser: where it is, which keys it has seen.
+class ParseTracker {
+ public:
+  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
+    using Event = json::parse_event_t;
+    switch (event) {
+      case Event::object_start:
+      case Event::array_start:
+        if (depth >= kMaxJsonDepth)
+          throw InputError(short_path(), "nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
+        levels_.push_back({event == Event::array_start, 0, {}, {}});
+        break;
+      case Event::key:
+        levels_.back().key = parsed.get<std::string>();
+        if (!levels_.back().keys.insert(levels_.back().key).second) throw InputError(path(), "given twice");
+        break;
+      case Event::object_end:
+      case Event::array_end:
+        levels_.pop_back();
+        [[fallthrough]];
+      case Event::value:
+        if (!levels_.empty()) ++levels_.back().index;
+        break;
+    }
+    return true;
+  }
+
+  /// Of the value being read.
+  [[nodiscard]] std::string path() const {
+    std::string path;
+    for (const Level& level : levels_)
+      path = level.array ? indexed_path(path, level.index) : joined_path(path, level.key);
+    return path;
+  }
+
+ private:
+  struct Level {
+    bool array;
+    std::size_t index;
+    std::string key;
+    std::set<std::string> keys;
+  };
+
+  [[nodiscard]] std::string short_path() const {
+    const std::string full = path();
+    return full.size() <= 80 ? full : full.substr(0, 77) + "...";
+  }
+
+  std::vector<Level> levels_;
+};
+
+/// `[json.exception.parse_error.101] parse error at line 1, column 9: syntax error …` without what we say ourselves.
+std::string plain_message(const std::string& what) {
+  const std::size_t column = what.find("column ");
+  const std::size_t start = what.find(": ", column == std::string::npos ? 0 : column);
+  return start == std::string::npos ? what : what.substr(start + 2);
+}
+
+json parse(std::string_view text) {
+  ParseTracker tracker;
+  try {
+    return json::parse(text.begin(), text.end(), [&](int depth, json::parse_event_t event, const json& parsed) {
+      return tracker(depth, event, parsed);
+    });
+  } catch (const json::parse_error& error) {
+    throw JsonSyntaxError(error.byte, plain_message(error.what()));
+  } catch (const json::out_of_range& error) {
+    // `…number overflow parsing '1e999'`
+    const std::string what = error.what();
+    const std::size_t quote = what.find('\'');
+    throw InputError(
+        tracker.path(),
+        "must be finite, got " + (quote == std::string::npos ? what : what.substr(quote + 1, what.size() - quote - 2)));
+  }
+}
+
+}  // namespace
+
+JsonSyntaxError::JsonSyntaxError(std::size_t column, const std::string& reason)
+    : InputError("JSON", reason + (column > 0 ? " (column " + std::to_string(column) + ")" : "")), column_(column) {}
+
+std::string joined(std::initializer_list<std::string_view> words) {
+  std::string text;
+  for (std::string_view word : words) text += (text.empty() ? "" : ", ") + std::string(word);
+  return text;
+}
+
+void JsonValue::fail(const std::string& reason) const { throw InputError(path_, reason); }
+
+void JsonValue::require_fields(std::initializer_list<std::string_view> known) const {
+  const json& node = node_of(node_);
+  if (!node.is_object()) fail(std::string("must be an object, got ") + node.type_name());
+  for (const auto& [key, value] : node.items())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw InputError(joined_path(path_, key), "unknown field; known: " + joined(known));
+}
+
+bool JsonValue::has(std::string_view key) const { return find(key).has_value(); }
+
+JsonValue JsonValue::at(std::string_view key) const {
+  std::optional<JsonValue> value = find(key);
+  if (!value) throw InputError(joined_path(path_, key), "is required");
+  return *std::move(value);
+}
+
+std::optional<JsonValue> JsonValue::find(std::string_view key) const {
+  const json& node = node_of(node_);
+  if (!node.is_object()) fail(std::string("must be an object, got ") + node.type_name());
+  const auto found = node.find(key);
+  if (found == node.end()) return std::nullopt;
+  return JsonValue(&*found, joined_path(path_, key));
+}
+
+std::size_t JsonValue::size() const {
+  const json& node = node_of(node_);
+  if (!node.is_array()) fail(std::string("must be an array, got ") + node.type_name());
+  return node.size();
+}
+
+JsonValue JsonValue::operator[](std::size_t index) const {
+  return {&node_of(node_).at(index), indexed_path(path_, index)};
+}
+
+VectorX JsonValue::numbers(int length) const {
+  const json& node = node_of(node_);
+  const std::string wanted = length < 0 ? "an array of numbers" : std::to_string(length) + " numbers";
+  if (!node.is_array()) fail("must be " + wanted + ", got " + node.type_name());
+  if (length >= 0 && node.size() != static_cast<std::size_t>(length))
+    fail("must be " + wanted + ", got " + std::to_string(node.size()));
+  VectorX values(static_cast<Eigen::Index>(node.size()));
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    if (!node[i].is_number()) (*this)[i].fail(std::string("must be a number, got ") + node[i].type_name());
+    values[static_cast<Eigen::Index>(i)] = node[i].get<double>();
+  }
+  return values;
+}
+
+MatrixX JsonValue::rows(int columns, int count) const {
+  const json& node = node_of(node_);
+  const std::string each = " rows of " + std::to_string(columns) + " numbers";
+  const std::string wanted = count < 0 ? "an array of" + each : std::to_string(count) + each;
+  if (!node.is_array()) fail("must be " + wanted + ", got " + node.type_name());
+  if (count >= 0 && node.size() != static_cast<std::size_t>(count))
+    fail("must be " + wanted + ", got " + std::to_string(node.size()));
+  MatrixX matrix(static_cast<Eigen::Index>(node.size()), columns);
+  for (std::size_t i = 0; i < node.size(); ++i)
+    matrix.row(static_cast<Eigen::Index>(i)) = (*this)[i].numbers(columns).transpose();
+  return matrix;
+}
+
+double JsonValue::number() const {
+  const json& node = node_of(node_);
+  if (!node.is_number()) fail(std::string("must be a number, got ") + node.type_name());
+  return node.get<double>();
+}
+
+bool JsonValue::boolean() const {
+  const json& node = node_of(node_);
+  if (!node.is_boolean()) fail(std::string("must be true or false, got ") + node.type_name());
+  return node.get<bool>();
+}
+
+std::string JsonValue::text() const {
+  const json& node = node_of(node_);
+  if (!node.is_string()) fail(std::string("must be a string, got ") + node.type_name());
+  return node.get<std::string>();
+}
+
+std::string JsonValue::word(std::initializer_list<std::string_view> known) const {
+  std::string given = text();
+  if (std::find(known.begin(), known.end(), given) == known.end())
+    fail("must be one of " + joined(known) + ", got '" + given + "'");
+  return given;
+}
+
+std::string JsonValue::identifier() const {
+  const json& node = node_of(node_);
+  if (!node.is_string() && !node.is_number())
+    fail(std::string("must be a string or a number, got ") + node.type_name());
+  return node.dump();
+}
+
+struct JsonDocument::Data {
+  json root;
+};
+
+JsonDocument::JsonDocument(std::string_view text) : data_(std::make_unique<Data>(Data{parse(text)})) {}
+JsonDocument::~JsonDocument() = default;
+JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
+JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
+
+JsonValue JsonDocument::root(std::string path) const { return {&data_->root, std::move(path)}; }
+
+}  // namespace tangere::detail

@@ -1,0 +1,194 @@
+#include "tangere/io/query.hpp"
+
+#include <optional>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tangere/io/shape_reader.hpp"
+#include "tangere/proximity/scaling_derivatives.hpp"
+
+namespace tangere {
+namespace {
+
+using detail::JsonValue;
+using Json = nlohmann::ordered_json;
+
+// reading
+// -----------------------------------------------------------------------------------------------------------------------------
+
+enum class Derivatives { none, gradient, jacobian };
+
+struct Posed {
+  Shape shape;
+  Pose X_W;
+};
+
+struct Query {
+  Posed a;
+  Posed b;
+  ScalingOptions options;
+  Derivatives derivatives = Derivatives::none;
+  bool parameters = false;
+};
+
+Posed read_posed(const JsonValue& value) {
+  value.require_fields({"shape", "position", "quaternion"});
+  return {detail::read_shape(value.at("shape")), detail::read_pose(value)};
+}
+
+void read_version(const JsonValue& root) {
+  const auto version = root.find("version");
+  if (version && version->number() != kQueryVersion) version->fail("must be " + std::to_string(kQueryVersion));
+}
+
+void read_metric_and_method(const JsonValue& root) {
+  if (const auto metric = root.find("metric")) {
+    const std::string name = metric->word({"scaling", "distance", "proximity"});
+    if (name != "scaling") metric->fail("not available yet in this version: metric '" + name + "'");
+  }
+  if (const auto method = root.find("method")) {
+    const std::string name = method->word({"auto", "conic", "support"});
+    if (name == "support") method->fail("not available yet in this version: method '" + name + "'");
+  }
+}
+
+ScalingOptions read_options(const JsonValue& root) {
+  ScalingOptions options;
+  if (const auto smoothing = root.find("smoothing")) options.smoothing = smoothing->number();
+  if (const auto tolerance = root.find("tolerance")) options.tolerance = tolerance->number();
+  try {
+    options.verify();
+  } catch (const InputError& error) {
+    // the last name of the path is the field of the query
+    throw InputError(error.field().substr(error.field().rfind('.') + 1), error.reason());
+  }
+  return options;
+}
+
+Derivatives read_derivatives(const JsonValue& root) {
+  const auto derivatives = root.find("derivatives");
+  if (!derivatives) return Derivatives::none;
+  const std::string name = derivatives->word({"none", "gradient", "jacobian"});
+  if (name == "jacobian") return Derivatives::jacobian;
+  return name == "gradient" ? Derivatives::gradient : Derivatives::none;
+}
+
+Query read_query(const JsonValue& root) {
+  root.require_fields(
+      {"version", "id", "a", "b", "metric", "method", "smoothing", "tolerance", "derivatives", "parameters"});
+  read_version(root);
+  read_metric_and_method(root);
+  Query query{read_posed(root.at("a")), read_posed(root.at("b")), read_options(root), read_derivatives(root)};
+  if (const auto parameters = root.find("parameters")) query.parameters = parameters->boolean();
+  if (query.a.shape.is_half_space() && query.b.shape.is_half_space())
+    throw InputError("b.shape", "two half-spaces have no scaling: neither grows, so one of the shapes must be another");
+  return query;
+}
+
+// writing
+// -----------------------------------------------------------------------------------------------------------------------------
+
+template <class Derived>
+Json array_of(const Eigen::MatrixBase<Derived>& v) {
+  Json array = Json::array();
+  for (Eigen::Index i = 0; i < v.size(); ++i) array.push_back(v[i]);
+  return array;
+}
+
+template <class Derived>
+Json rows_of(const Eigen::MatrixBase<Derived>& M) {
+  Json rows = Json::array();
+  for (Eigen::Index i = 0; i < M.rows(); ++i) rows.push_back(array_of(M.row(i)));
+  return rows;
+}
+
+void write_value(const Scaling& result, Json& out) {
+  out["status"] = to_string(result.status);
+  out["alpha"] = result.alpha;
+  out["point"] = array_of(result.x);
+  out["normal"] = array_of(result.normal);
+  out["witness_a"] = array_of(result.p_A);
+  out["witness_b"] = array_of(result.p_B);
+  out["center_line_gap"] = result.center_line_gap;
+  out["point_freedom"] = result.point_freedom;
+  out["normal_freedom"] = result.normal_freedom;
+  out["iterations"] = result.iterations;
+  out["gap"] = result.gap;
+}
+
+void write_jacobian(const ScalingJacobian& jacobian, Json& out) {
+  out["jacobian"] = {{"point", rows_of(jacobian.x_alpha.topRows<3>())},
+                     {"alpha", array_of(jacobian.x_alpha.row(3))},
+                     {"witness_a", rows_of(jacobian.p_A)},
+                     {"witness_b", rows_of(jacobian.p_B)},
+                     {"unique", jacobian.unique}};
+}
+
+Json named(const std::vector<std::string>& names, const VectorX& values) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) object[names[i]] = values[static_cast<Eigen::Index>(i)];
+  return object;
+}
+
+void answer(const Query& query, ScalingWorkspace& workspace, Json& out) {
+  const auto& [a, b, options, derivatives, parameters] = query;
+  const Scaling result = scaling(a.shape, a.X_W, b.shape, b.X_W, options, workspace);
+  write_value(result, out);
+  if (!a.shape.is_convex() || !b.shape.is_convex()) out["parts"] = {result.part_A, result.part_B};
+
+  if (derivatives != Derivatives::none) {
+    const Vector12 gradient = scaling_gradient(workspace);
+    out["gradient"] = {{"a", array_of(gradient.head<6>())}, {"b", array_of(gradient.tail<6>())}};
+  }
+  if (derivatives == Derivatives::jacobian) write_jacobian(scaling_jacobian(workspace), out);
+  if (parameters) {
+    VectorX d_a;
+    VectorX d_b;
+    scaling_parameter_gradient(workspace, d_a, d_b);
+    out["parameter_gradient"] = {{"a", named(a.shape.parameter_names(), d_a)},
+                                 {"b", named(b.shape.parameter_names(), d_b)}};
+  }
+}
+
+/// One line; text that is not UTF-8 (it can only come from messages) is replaced, numbers that are not finite are null.
+std::string line_of(const Json& out) { return out.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json error_at(std::size_t line_number, const std::string& field, const std::string& message) {
+  Json error = {{"line", line_number}};
+  if (!field.empty()) error["field"] = field;
+  error["message"] = message;
+  return error;
+}
+
+}  // namespace
+
+QueryAnswer answer_query_line(std::string_view line, std::size_t line_number, ScalingWorkspace& workspace) {
+  if (line.size() > kMaxQueryLine) return answer_long_query_line(line_number);
+  Json out = Json::object();
+  try {
+    const detail::JsonDocument document(line);
+    const JsonValue root = document.root();
+    // the id first: errors carry it too
+    if (const auto id = root.find("id")) out["id"] = Json::parse(id->identifier());
+    answer(read_query(root), workspace, out);
+    return {line_of(out), true};
+  } catch (const detail::JsonSyntaxError& error) {
+    out["error"] = {
+        {"line", line_number}, {"column", error.column()}, {"message", "malformed JSON: " + error.reason()}};
+  } catch (const InputError& error) {
+    out["error"] = error_at(line_number, error.field(), error.reason());
+  } catch (const std::exception& error) {
+    out["error"] = error_at(line_number, "", std::string("internal error: ") + error.what());
+  }
+  return {line_of(out), false};
+}
+
+QueryAnswer answer_long_query_line(std::size_t line_number) {
+  const std::string limit = std::to_string(kMaxQueryLine >> 20);
+  Json out = Json::object();
+  out["error"] = error_at(line_number, "", "longer than " + limit + " MiB");
+  return {line_of(out), false};
+}
+
+}  // namespace tangere

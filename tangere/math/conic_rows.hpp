@@ -1,0 +1,101 @@
+#pragma once
+
+/// Conic rows: the affine image s(u, y) that a cone constraint speaks of, laid out for the solver.
+///
+///   s = S_u u + S_y y + s_0,     s in R₊ᵐ × Q × … × Q
+///
+/// u (4)  the shared variables: for shapes the point p (3) and the scaling alpha
+/// y (ny) auxiliary variables that only these rows know
+///
+/// A second-order cone Q is s₀ ≥ |(s₁, s₂, …)|. All cones of one set of rows have the same (padded) dimension: 4 for every shape; a
+/// 3-cone carries a last row of zeros. The order of rows is: the m orthant rows, then the cones one after the other.
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "tangere/math/types.hpp"
+
+namespace tangere {
+
+/// The number of shared variables.
+inline constexpr int kShared = 4;
+
+/// The most auxiliary variables that one set of rows may have.
+inline constexpr int kMaxAux = 64;
+
+/// Orthant rows are padded with zero rows to a multiple of this.
+inline constexpr int kRowPadding = 4;
+
+/// Storage aligned for the widest vector registers.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  AlignedAllocator() = default;
+  template <class U>
+  AlignedAllocator(const AlignedAllocator<U>&) {}  // NOLINT(google-explicit-constructor): allocators convert
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64})); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+  friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
+};
+using AlignedVector = std::vector<double, AlignedAllocator<double>>;
+
+/// Where the numbers of the rows are. Everything is 32-byte aligned.
+struct ConicRowsView {
+  int num_aux = 0;
+  int num_orthant = 0;
+  int padded_orthant = 0;
+  int num_cones = 0;
+  int cone_dimension = 4;
+
+  // the orthant rows by columns, padded_orthant long each: 4 of S_u, num_aux of S_y, s_0
+  const double* orthant_u = nullptr;
+  const double* orthant_y = nullptr;
+  const double* orthant_offset = nullptr;
+  // the orthant rows by rows: 4 numbers of S_u each, and num_aux of S_y each
+  const double* orthant_rows_u = nullptr;
+  const double* orthant_rows_y = nullptr;
+  // for each cone, columns of cone_dimension numbers: 4 of S_u; num_aux of S_y; s_0
+  const double* cone_u = nullptr;
+  const double* cone_y = nullptr;
+  const double* cone_offset = nullptr;
+  // for each cone, with J = diag(1, -1, …, -1): S_uᵀ J S_u (4 x 4), S_yᵀ J S_u (num_aux x 4), S_yᵀ J S_y (num_aux x num_aux)
+  const double* form_uu = nullptr;
+  const double* form_yu = nullptr;
+  const double* form_yy = nullptr;
+};
+
+class ConicRows {
+ public:
+  ConicRows() = default;
+
+  /// `S` has num_orthant + cone_dimension * num_cones rows and the columns [u (4) | y (num_aux) | s_0 (1)]; cone_dimension is a multiple of 4.
+  ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int cone_dimension = 4);
+
+  [[nodiscard]] int num_aux() const { return num_aux_; }
+  [[nodiscard]] int num_orthant() const { return num_orthant_; }
+  [[nodiscard]] int num_cones() const { return num_cones_; }
+  [[nodiscard]] int cone_dimension() const { return cone_dimension_; }
+  [[nodiscard]] int num_rows() const { return num_orthant_ + cone_dimension_ * num_cones_; }
+  /// Barrier degree: one per orthant row, two per cone.
+  [[nodiscard]] int degree() const { return num_orthant_ + 2 * num_cones_; }
+
+  /// The rows as given: (num_rows) x (4 + num_aux + 1).
+  [[nodiscard]] const MatrixX& matrix() const { return S_; }
+
+  /// The rows as the solver reads them.
+  [[nodiscard]] const ConicRowsView& view() const { return view_; }
+
+ private:
+  int num_aux_ = 0;
+  int num_orthant_ = 0;
+  int num_cones_ = 0;
+  int cone_dimension_ = 4;
+  MatrixX S_;
+  // shared by copies, so that the view stays valid
+  std::shared_ptr<const AlignedVector> packed_;
+  ConicRowsView view_;
+};
+
+}  // namespace tangere

@@ -1,0 +1,292 @@
+/// Derivatives of the minimum scaling by the implicit function theorem on the optimality conditions at the solution.
+///
+/// In the frame of A, with s = S_u (u) + …, u = (x, alpha), f = S_pᵀ z the force of a block and p its lever (x for A, x - d for B), moving a body by
+/// (δr, φ) acts as if its rows saw u + δ̃,  δ̃ = (p × φ - δr, 0), and turns its force by φ × f. With H_A, H_B the linearised rows
+/// (auxiliaries eliminated) and s ∘ z = kappa alpha e,
+///
+///   (H_A + H_B - e_alpha e_alphaᵀ [kappa > 0] / alpha) du = (φ_A × f_A + φ_B × f_B, 0) - H_A δ̃_A - H_B δ̃_B
+///
+/// For a parameter θ: H du = (∂S/∂θ)ᵀ z - Sᵀ M (∂S/∂θ)(p, alpha, y, 1), with M = L(s)⁻¹ L(z).
+/// Without smoothing, alpha's derivative needs no solve: dα = -zᵀ ds at fixed (u, y) (the envelope theorem).
+
+#include "tangere/proximity/scaling_derivatives.hpp"
+
+#include <cmath>
+
+#include "tangere/math/assert.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/proximity/scaling_workspace.hpp"
+
+namespace tangere {
+namespace {
+
+constexpr double kDerivativeKappa = 1e-9;
+
+Vector3 head3(Vec4 v) { return {v[0], v[1], v[2]}; }
+
+ScalingWorkspace::Data& queried(ScalingWorkspace& workspace) {
+  ScalingWorkspace::Data& data = workspace.data();
+  TANGERE_ASSERT(data.has_query);
+  return data;
+}
+
+/// Force of the pair, from A to B, in the frame of A.
+Vector3 force(const ConicEngine<1>& engine) { return 0.5 * head3(engine.force[1] - engine.force[0]); }
+
+/// A row over the tangents of the parts' poses as one over those of the whole shapes' poses.
+template <class Row>
+void to_whole(const SolvedPair& pair, const ScalingWorkspace::Data& data, Row&& row) {
+  const auto body = [&](int at, const Pose& X_WS, const Pose& X_SP) {
+    const Vector3 linear = row.template segment<3>(at).transpose();
+    const Vector3 angular = row.template segment<3>(at + 3).transpose();
+    row.template segment<3>(at + 3) = (X_SP.p.cross(X_WS.R.transpose() * linear) + X_SP.R * angular).transpose();
+  };
+  body(0, data.X_WA, pair.part_A->X_SP);
+  body(6, data.X_WB, pair.part_B->X_SP);
+}
+
+/// (p, alpha, y, 1) of a block in its own frame.
+struct RowArguments {
+  Vector3 p;
+  double alpha;
+  const double* y;
+  int ny;
+  [[nodiscard]] double operator[](int column) const {
+    if (column < 3) return p[column];
+    if (column == 3) return alpha;
+    return column < kShared + ny ? y[column - kShared] : 1.0;
+  }
+};
+
+RowArguments arguments(const SolvedPair& pair, int k) {
+  const ConicEngine<1>& engine = pair.program.engine;
+  const Vector3 x = head3(engine.u);
+  const Pose& X_AB = pair.program.X_AB;
+  const Vector3 p = k == 0 ? x : Vector3(X_AB.R.transpose() * (x - X_AB.p));
+  return {p, engine.u[3], engine.blocks[k].y, engine.blocks[k].rows.num_aux};
+}
+
+double multiplier(const ConicBlock<1>& b, int row) {
+  if (row < b.rows.num_orthant) return b.z[row];
+  const int r = row - b.rows.num_orthant;
+  return b.cones[r / 4].z.v[0][r % 4];
+}
+
+/// -zᵀ (∂S/∂θ)(p, alpha, y, 1) for every parameter of a part.
+void envelope_gradient(const SolvedPair& pair, int k, const ConvexPart& part, Eigen::Ref<VectorX> out) {
+  const RowArguments v = arguments(pair, k);
+  for (const RowDerivative& d : part.set->derivatives) {
+    out[part.first_parameter + d.parameter] -= multiplier(pair.program.engine.blocks[k], d.row) * d.value * v[d.column];
+  }
+}
+
+/// du / dθ for every parameter of a part, rows of x in world axes.
+void parameter_columns(const SolvedPair& pair, int k, const ConvexPart& part, Eigen::Ref<Matrix4X> out) {
+  const ConicEngine<1>& engine = pair.program.engine;
+  const ConicBlock<1>& b = engine.blocks[k];
+  const RowArguments v = arguments(pair, k);
+  const Matrix3 R = k == 0 ? Matrix3(Matrix3::Identity()) : pair.program.X_AB.R;
+  const int m = b.rows.num_orthant;
+  const int ny = b.rows.num_aux;
+  const std::vector<RowDerivative>& list = part.set->derivatives;
+  for (std::size_t i = 0; i < list.size();) {
+    const int parameter = list[i].parameter;
+    Vector3 q_p = Vector3::Zero();
+    double q_alpha = 0.0;
+    double own[kMaxAux] = {};
+    Vec4 shared{};
+    // entries of one parameter, row by row; the rows of a cone together
+    while (i < list.size() && list[i].parameter == parameter) {
+      const bool orthant = list[i].row < m;
+      const int group = orthant ? list[i].row : (list[i].row - m) / 4;
+      ConeVector<1> change{};
+      double change_row = 0.0;
+      for (; i < list.size() && list[i].parameter == parameter; ++i) {
+        const RowDerivative& d = list[i];
+        if ((d.row < m) != orthant || (orthant ? d.row : (d.row - m) / 4) != group) break;
+        const double z = multiplier(b, d.row);
+        if (d.column < 3) q_p[d.column] += z * d.value;
+        if (d.column == 3) q_alpha += z * d.value;
+        if (d.column > 3 && d.column < kShared + ny) own[d.column - kShared] += z * d.value;
+        if (orthant) {
+          change_row += d.value * v[d.column];
+        } else {
+          change.v[0][(d.row - m) % 4] += d.value * v[d.column];
+        }
+      }
+      // - Sᵀ M change
+      if (orthant) {
+        const double pulled = b.z[group] / b.s[group] * change_row;
+        shared -= pulled * load4(b.rows.orthant_rows_u + kShared * group);
+        for (int j = 0; j < ny; ++j) own[j] -= pulled * b.rows.orthant_rows_y[ny * group + j];
+      } else {
+        const ConeState<1>& cone = b.cones[group];
+        const ConeVector<1> pulled = ArrowQuotient<1>(cone.s, cone.z)(change);
+        shared -= BlockOperations<1, -1>::cone_transposed_u(b, group, pulled);
+        for (int j = 0; j < ny; ++j) own[j] -= BlockOperations<1, -1>::cone_transposed_y(b, group, j, pulled);
+      }
+    }
+    const Vector3 q = R * q_p;
+    const Vec4 du = engine.arrow.solve(b, k, shared + Vec4{q[0], q[1], q[2], q_alpha}, own);
+    out.col(part.first_parameter + parameter) << pair.X_WA.R * head3(du), du[3];
+  }
+}
+
+}  // namespace
+
+void ScalingWorkspace::Data::linearise() {
+  if (solved->linearised) return;
+  ConicEngine<1>& engine = solved->program.engine;
+  // the conditions at relaxation kappa have error kappa and rounding 1e-16 / kappa: go back to where both are small
+  const double target = kDerivativeKappa * engine.u[3];
+  if (smoothing == 0.0 && engine.gap < 0.3 * target * engine.degree()) {
+    (void)engine.recenter(target, 1e-3);
+    engine.measure_dual_residual();
+  }
+  engine.arrow.factor(engine.blocks, engine.num_blocks, smoothing > 0.0 ? 1.0 / engine.u[3] : 0.0);
+  solved->linearised = true;
+}
+
+Vector12 scaling_gradient(ScalingWorkspace& workspace) {
+  ScalingWorkspace::Data& data = queried(workspace);
+  const SolvedPair& pair = *data.solved;
+  if (data.smoothing > 0.0 && pair.status != ScalingStatus::zero_scaling) return scaling_jacobian(workspace).x_alpha.row(3).transpose();
+  Vector12 g = Vector12::Zero();
+  const bool zero = pair.status == ScalingStatus::zero_scaling;
+  const bool both_scaled = pair.part_A->set->scaled && pair.part_B->set->scaled;
+  if (zero && !both_scaled) return g;
+  const ConicEngine<1>& engine = pair.program.engine;
+  const Vector3 n = force(engine);
+  const Vector3 n_W = pair.X_WA.R * n;
+  g.segment<3>(0) = -n_W;
+  g.segment<3>(6) = n_W;
+  if (!zero) {
+    const Vector3 x = head3(engine.u);
+    g.segment<3>(3) = n.cross(x);
+    g.segment<3>(9) = -(pair.program.X_AB.R.transpose() * n.cross(x - pair.program.X_AB.p));
+  }
+  to_whole(pair, data, g.transpose());
+  return g;
+}
+
+ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
+  ScalingWorkspace::Data& data = queried(workspace);
+  const SolvedPair& pair = *data.solved;
+  ScalingJacobian out;
+  if (pair.status == ScalingStatus::zero_scaling) {
+    // x follows the centres; nothing else has a derivative here
+    out.x_alpha.setZero();
+    out.x_alpha.row(3) = scaling_gradient(workspace).transpose();
+    out.x_alpha.block<3, 3>(0, pair.part_A->set->scaled ? 0 : 6).setIdentity();
+    out.p_A.setZero();
+    out.p_B.setZero();
+    out.p_A.block<3, 3>(0, 0).setIdentity();
+    out.p_B.block<3, 3>(0, 6).setIdentity();
+    out.unique = false;
+    return out;
+  }
+  data.linearise();
+  const ConicEngine<1>& engine = pair.program.engine;
+  const Matrix3& R_WA = pair.X_WA.R;
+  const Pose& X_AB = pair.program.X_AB;
+  const Vector3 x = head3(engine.u);
+  const double alpha = engine.u[3];
+
+  // columns in the frame of A: a motion of A by δr, by φ, and of B by φ (in its own frame)
+  Matrix4x12& J = out.x_alpha;
+  const auto solve = [&](Vec4 rhs) { return engine.arrow.solve(rhs); };
+  const auto column = [&](int at, Vec4 du) { J.col(at) << du[0], du[1], du[2], du[3]; };
+  const SharedMatrix& H_A = engine.arrow.reduced(0);
+  const SharedMatrix& H_B = engine.arrow.reduced(1);
+  const auto times = [](const SharedMatrix& H, const Vector3& v) {
+    const Vec4 w{v[0], v[1], v[2], 0.0};
+    return sums(H.row[0] * w, H.row[1] * w, H.row[2] * w, H.row[3] * w);
+  };
+  const Vector3 f_A = head3(engine.force[0]);
+  const Vector3 f_B = head3(engine.force[1]);
+  const auto shared = [](const Vector3& v) { return Vec4{v[0], v[1], v[2], 0.0}; };
+  for (int i = 0; i < 3; ++i) {
+    const Vector3 axis = Vector3::Unit(i);
+    const Vector3 axis_B = X_AB.R.col(i);
+    column(i, solve(Vec4{H_A.row[0][i], H_A.row[1][i], H_A.row[2][i], H_A.row[3][i]}));
+    column(3 + i, solve(shared(axis.cross(f_A)) - times(H_A, x.cross(axis))));
+    column(9 + i, solve(shared(axis_B.cross(f_B)) - times(H_B, (x - X_AB.p).cross(axis_B))));
+  }
+  // moving both moves x along
+  J.block<4, 3>(0, 6) = -J.block<4, 3>(0, 0);
+  J.block<3, 3>(0, 6) += Matrix3::Identity();
+
+  // to world axes
+  J.topRows<3>() = (R_WA * J.topRows<3>()).eval();
+  J.block<4, 3>(0, 0) = (J.block<4, 3>(0, 0) * R_WA.transpose()).eval();
+  J.block<4, 3>(0, 6) = (J.block<4, 3>(0, 6) * R_WA.transpose()).eval();
+  if (data.smoothing == 0.0) {
+    const Vector3 n = force(engine);
+    const Vector3 n_W = R_WA * n;
+    J.row(3) << -n_W.transpose(), n.cross(x).transpose(), n_W.transpose(),
+        -(X_AB.R.transpose() * n.cross(x - X_AB.p)).transpose();
+  }
+
+  // witness points: p = r + (x - r) / alpha, or x itself on a half-space
+  const auto witness = [&](Matrix3x12& P, const ConvexSet& set, int at, const Vector3& lever) {
+    P = J.topRows<3>();
+    if (!set.scaled) return;
+    P.noalias() -= lever / alpha * J.row(3);
+    P /= alpha;
+    P.block<3, 3>(0, at) += (1.0 - 1.0 / alpha) * Matrix3::Identity();
+  };
+  witness(out.p_A, *pair.part_A->set, 0, R_WA * x);
+  witness(out.p_B, *pair.part_B->set, 6, R_WA * (x - X_AB.p));
+  for (int i = 0; i < 4; ++i) to_whole(pair, data, J.row(i));
+  for (int i = 0; i < 3; ++i) {
+    to_whole(pair, data, out.p_A.row(i));
+    to_whole(pair, data, out.p_B.row(i));
+  }
+  out.unique = data.free.point == 0 && data.free.normal == 0;
+  return out;
+}
+
+void scaling_parameter_gradient(ScalingWorkspace& workspace, VectorX& d_A, VectorX& d_B) {
+  ScalingWorkspace::Data& data = queried(workspace);
+  const SolvedPair& pair = *data.solved;
+  d_A.setZero(data.num_parameters_A);
+  d_B.setZero(data.num_parameters_B);
+  if (pair.status == ScalingStatus::zero_scaling) return;
+  if (data.smoothing > 0.0) {
+    scaling_parameter_jacobian(workspace, data.parameter_columns_A, data.parameter_columns_B);
+    d_A = data.parameter_columns_A.row(3).transpose();
+    d_B = data.parameter_columns_B.row(3).transpose();
+    return;
+  }
+  envelope_gradient(pair, 0, *pair.part_A, d_A);
+  envelope_gradient(pair, 1, *pair.part_B, d_B);
+}
+
+void scaling_parameter_jacobian(ScalingWorkspace& workspace, Matrix4X& d_A, Matrix4X& d_B) {
+  ScalingWorkspace::Data& data = queried(workspace);
+  const SolvedPair& pair = *data.solved;
+  d_A.setZero(4, data.num_parameters_A);
+  d_B.setZero(4, data.num_parameters_B);
+  if (pair.status == ScalingStatus::zero_scaling) return;
+  data.linearise();
+  parameter_columns(pair, 0, *pair.part_A, d_A);
+  parameter_columns(pair, 1, *pair.part_B, d_B);
+}
+
+Vector14 quaternion_form(const Vector12& row, const Pose& X_WA, const Pose& X_WB) {
+  // φ = 2 Im(q⁻¹ dq)
+  const auto rotation = [](const Vector3& g, const Vector4& q) {
+    const Vector3 v = q.head<3>();
+    const double w = q[3];
+    Vector4 out;
+    out.head<3>() = 2.0 * (w * g + v.cross(g));
+    out[3] = -2.0 * v.dot(g);
+    return out;
+  };
+  Vector14 out;
+  out << row.segment<3>(0), rotation(row.segment<3>(3), X_WA.quaternion()), row.segment<3>(6),
+      rotation(row.segment<3>(9), X_WB.quaternion());
+  return out;
+}
+
+}  // namespace tangere

@@ -1,0 +1,57 @@
+#pragma once
+
+/// What a scaling query leaves behind for its derivatives (private to proximity).
+
+#include <memory>
+#include <vector>
+
+#include "tangere/proximity/pair_program.hpp"
+#include "tangere/proximity/scaling.hpp"
+
+namespace tangere {
+
+/// The solved program of two convex parts.
+struct SolvedPair {
+  PairProgram program;
+  const ConvexPart* part_A = nullptr;
+  const ConvexPart* part_B = nullptr;
+  int index_A = 0;
+  int index_B = 0;
+  /// Poses of the parts.
+  Pose X_WA;
+  Pose X_WB;
+  ScalingStatus status = ScalingStatus::solved;
+  /// The engine's linearisation is that of the final point.
+  bool linearised = false;
+};
+
+/// How unique the solution is: dimensions of the sets of optimal x and of optimal normals.
+struct Freedom {
+  int point = 0;
+  int normal = 0;
+};
+[[nodiscard]] Freedom freedom(const SolvedPair& pair, std::vector<double>& storage);
+
+struct ScalingWorkspace::Data {
+  /// The pair of parts that decided, and a second one to try other parts of a bundle.
+  std::unique_ptr<SolvedPair> solved = std::make_unique<SolvedPair>();
+  std::unique_ptr<SolvedPair> trial = std::make_unique<SolvedPair>();
+  /// Poses of the whole shapes, and the kappa of the last query.
+  Pose X_WA;
+  Pose X_WB;
+  double smoothing = 0.0;
+  double alpha = 0.0;
+  Freedom free;
+  int num_parameters_A = 0;
+  int num_parameters_B = 0;
+  bool has_query = false;
+  /// Rows for the rank decisions of uniqueness.cpp.
+  std::vector<double> rank_storage;
+  Matrix4X parameter_columns_A;
+  Matrix4X parameter_columns_B;
+
+  /// Factors the optimality conditions at the solution, once.
+  void linearise();
+};
+
+}  // namespace tangere

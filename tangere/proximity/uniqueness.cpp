@@ -1,0 +1,156 @@
+/// How unique a solution is, from the constraints that are active there.
+///
+/// An orthant row is active if its multiplier outweighs its slack. A cone is idle (no multiplier), on its boundary (s and z on opposite rays), or at its
+/// apex (s = 0). With x moving by dx and the auxiliaries by dy at fixed alpha, the solution stays optimal if
+///
+///   active row:  row · (dx, dy) = 0,      boundary:  S (dx, dy) ∥ s,      apex:  S (dx, dy) = 0
+///
+/// so the optimal points have dimension 3 - (rank C - rank C_y), C being these conditions and C_y their columns of y. The multipliers
+/// can change only along the gradients of active constraints, G_A and G_B over all variables; what they leave of the normal has
+/// dimension rank G_A + rank G_B - rank [G_A; G_B].
+
+#include <algorithm>
+#include <cmath>
+
+#include "tangere/proximity/scaling_workspace.hpp"
+
+namespace tangere {
+namespace {
+
+/// Directions nearer than this (radians) count as parallel.
+constexpr double kParallel = 1e-6;
+/// A cone whose multiplier is below this fraction of its slack is idle.
+constexpr double kIdle = 1e-4;
+/// A cone's slack below this fraction of its size is its apex.
+constexpr double kApex = 1e-5;
+
+constexpr int kMaxColumns = kShared + 2 * kMaxAux;
+
+/// Rank of a growing list of rows, by Gram–Schmidt; the orthonormal rows are kept in `storage`.
+class RankCounter {
+ public:
+  RankCounter(std::vector<double>& storage, int slot, int num_columns)
+      : basis_(storage.data() + static_cast<std::size_t>(slot) * kMaxColumns * kMaxColumns), columns_(num_columns) {}
+
+  /// Adds the row made of two pieces; it is kept if it is independent of those before.
+  void add(const double* first, int num_first, const double* second, int num_second, int second_at) {
+    if (rank_ == columns_) return;
+    double* row = basis_ + rank_ * columns_;
+    std::fill(row, row + columns_, 0.0);
+    std::copy(first, first + num_first, row);
+    std::copy(second, second + num_second, row + second_at);
+    if (!normalise(row, 0.0)) return;
+    // twice is enough
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int k = 0; k < rank_; ++k) {
+        const double* other = basis_ + k * columns_;
+        double overlap = 0.0;
+        for (int c = 0; c < columns_; ++c) overlap += row[c] * other[c];
+        for (int c = 0; c < columns_; ++c) row[c] -= overlap * other[c];
+      }
+    }
+    if (normalise(row, kParallel)) ++rank_;
+  }
+  [[nodiscard]] int rank() const { return rank_; }
+
+ private:
+  bool normalise(double* row, double least) const {
+    double square = 0.0;
+    for (int c = 0; c < columns_; ++c) square += row[c] * row[c];
+    const double length = std::sqrt(square);
+    if (!(length > least)) return false;
+    for (int c = 0; c < columns_; ++c) row[c] /= length;
+    return true;
+  }
+
+  double* basis_;
+  int columns_;
+  int rank_ = 0;
+};
+
+/// A row over the shared variables and the own ones of a block, alpha in units of the shape's size.
+struct Row {
+  double u[kShared];
+  double y[kMaxAux];
+};
+
+/// Calls condition(row) and gradient(row) for the active constraints of a block.
+template <class Condition, class Gradient>
+void for_active(const ConicBlock<1>& b, double alpha, double force_scale, double size, Condition condition, Gradient gradient) {
+  const int ny = b.rows.num_aux;
+  Row row;
+  // orthant
+  for (int i = 0; i < b.rows.num_orthant; ++i) {
+    if (b.z[i] * force_scale <= b.s[i] / (alpha * size)) continue;
+    for (int a = 0; a < kShared; ++a) row.u[a] = b.rows.orthant_rows_u[kShared * i + a];
+    for (int j = 0; j < ny; ++j) row.y[j] = b.rows.orthant_rows_y[ny * i + j];
+    row.u[3] /= size;
+    condition(row);
+    gradient(row);
+  }
+  // cones: Σ weight_i (row i of S)
+  for (int k = 0; k < b.rows.num_cones; ++k) {
+    const ConeState<1>& cone = b.cones[k];
+    const double slack = cone.s.head() / (alpha * size);
+    if (cone.z.head() * force_scale <= kIdle * slack) continue;
+    const auto combination = [&](Vec4 weight) {
+      for (int a = 0; a < kShared; ++a) row.u[a] = dot(load4(b.rows.cone_u + 4 * (kShared * k + a)), weight);
+      for (int j = 0; j < ny; ++j) row.y[j] = dot(load4(b.rows.cone_y + 4 * (ny * k + j)), weight);
+      row.u[3] /= size;
+    };
+    const bool apex = slack < kApex;
+    const Vec4 s = cone.s.v[0];
+    const Vec4 along = s / std::sqrt(dot(s, s));
+    for (int i = 0; i < 4; ++i) {
+      Vec4 weight{};
+      weight[i] = 1.0;
+      if (!apex) weight -= along[i] * along;
+      combination(weight);
+      condition(row);
+      if (apex) gradient(row);
+    }
+    if (!apex) {
+      combination(reflect(cone.s).v[0]);
+      gradient(row);
+    }
+  }
+}
+
+}  // namespace
+
+Freedom freedom(const SolvedPair& pair, std::vector<double>& storage) {
+  const ConicEngine<1>& engine = pair.program.engine;
+  const ConicBlock<1>* blocks = engine.blocks;
+  const double alpha = engine.u[3];
+  const double size[2] = {pair.part_A->set->outer_radius, pair.part_B->set->outer_radius};
+  const double least_size = std::min(size[0], size[1]);
+  const int ny[2] = {blocks[0].rows.num_aux, blocks[1].rows.num_aux};
+  const int num_aux = ny[0] + ny[1];
+  storage.resize(std::size_t{5} * kMaxColumns * kMaxColumns);
+
+  // the multipliers are of the order of alpha / |d|
+  const double force_scale = engine.dual_scale[0] / alpha;
+  RankCounter point(storage, 0, 3 + num_aux);
+  RankCounter both(storage, 1, kShared + num_aux);
+  RankCounter auxiliaries(storage, 2, num_aux);
+  int separate = 0;
+  for (int k = 0; k < 2; ++k) {
+    const int own = k == 0 ? 0 : ny[0];
+    RankCounter single(storage, 3 + k, kShared + ny[k]);
+    for_active(
+        blocks[k], alpha, force_scale, std::min(size[k], 1e3 * least_size),
+        [&](const Row& row) {
+          point.add(row.u, 3, row.y, ny[k], 3 + own);
+          if (num_aux > 0) auxiliaries.add(row.y, 0, row.y, ny[k], own);
+        },
+        [&](const Row& row) {
+          single.add(row.u, kShared, row.y, ny[k], kShared);
+          both.add(row.u, kShared, row.y, ny[k], kShared + own);
+        });
+    separate += single.rank();
+  }
+  return {.point = std::clamp(3 - (point.rank() - auxiliaries.rank()), 0, 2),
+          .normal = std::clamp(separate - both.rank(), 0, 2)};
+}
+
+}  // namespace tangere

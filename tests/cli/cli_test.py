@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""The real `tangere` command, from the outside.
+
+    cli_test.py BINARY [unittest arguments]
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BINARY = ""
+
+SPHERE = {"type": "sphere", "radius": 1}
+
+
+def spheres(distance, **more):
+    """Two unit spheres: alpha is half the distance."""
+    return {"a": {"shape": SPHERE}, "b": {"shape": SPHERE, "position": [distance, 0, 0]}, **more}
+
+
+def run(*arguments, text=None, binary=False):
+    return subprocess.run([BINARY, *arguments], input=text, capture_output=True, text=not binary, timeout=300)
+
+
+def answers(result):
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name)
+
+    def query_file(self, content):
+        """The result of a query file with these bytes, its answers checked to be one a line."""
+        file = self.path / "queries.jsonl"
+        file.write_bytes(content)
+        return run("query", str(file))
+
+    # arguments
+
+    def test_version(self):
+        result = run("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"^tangere \d+\.\d+\.\d+\n$")
+
+    def test_help(self):
+        result = run("--help")
+        self.assertEqual(result.returncode, 0)
+        for command in ("demo", "query", "doctor"):
+            self.assertIn(command, result.stdout)
+            self.assertEqual(run(command, "--help").returncode, 0)
+
+    def test_wrong_arguments(self):
+        for arguments in ([], ["dance"], ["query"], ["query", "a", "b"], ["--nonsense"], ["doctor", "--nonsense"], ["demo", "--seed", "x"]):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertEqual(result.stdout, "", arguments)
+            self.assertIn("Usage", result.stderr, arguments)
+
+    # query
+
+    def test_good_and_bad_lines(self):
+        lines = [
+            json.dumps(spheres(3, derivatives="gradient", tolerance=1e-10)),
+            json.dumps({"a": {"shape": {"type": "sphere", "radius": -1}}, "b": {"shape": SPHERE}}),
+            "",
+            "{not json",
+            json.dumps(spheres(8, id="far")),
+            json.dumps({"a": {"shape": {"type": "sphre", "radius": 1}}, "b": {"shape": SPHERE}}),
+            "   ",
+            json.dumps(spheres(1)),
+        ]
+        result = self.query_file(("\n".join(lines) + "\n").encode())
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr, "")
+        first, negative, malformed, far, unknown, last = answers(result)
+
+        self.assertEqual(first["status"], "solved")
+        self.assertAlmostEqual(first["alpha"], 1.5, places=7)
+        for actual, expected in zip(first["normal"], [1, 0, 0]):
+            self.assertAlmostEqual(actual, expected, places=6)
+        for actual, expected in zip(first["gradient"]["b"], [0.5, 0, 0, 0, 0, 0]):
+            self.assertAlmostEqual(actual, expected, places=7)
+        self.assertEqual(negative["error"]["line"], 2)
+        self.assertEqual(negative["error"]["field"], "a.shape.radius")
+        self.assertIn("must be positive", negative["error"]["message"])
+        self.assertEqual(malformed["error"]["line"], 4)
+        self.assertEqual(malformed["error"]["column"], 3)
+        self.assertEqual(far["id"], "far")
+        self.assertAlmostEqual(far["alpha"], 4.0, places=6)
+        self.assertEqual(unknown["error"]["line"], 6)
+        self.assertEqual(unknown["error"]["field"], "a.shape.type")
+        self.assertAlmostEqual(last["alpha"], 0.5, places=7)
+
+    def test_all_good(self):
+        result = self.query_file("".join(json.dumps(spheres(d)) + "\n" for d in (1, 2, 3)).encode())
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(len(answers(result)), 3)
+
+    def test_empty_file(self):
+        for content in (b"", b"\n", b" \r\n\t\n"):
+            result = self.query_file(content)
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+
+    def test_line_endings(self):
+        line = json.dumps(spheres(3)).encode()
+        for content in (line, b"\xef\xbb\xbf" + line + b"\n", line + b"\r\n" + line + b"\r\n", b"\xef\xbb\xbf\r\n" + line):
+            result = self.query_file(content)
+            self.assertEqual(result.returncode, 0, content)
+            for answer in answers(result):
+                self.assertAlmostEqual(answer["alpha"], 1.5, places=7)
+
+    def test_binary_garbage(self):
+        result = self.query_file(bytes(range(256)) * 4 + b"\n" + json.dumps(spheres(3)).encode())
+        self.assertEqual(result.returncode, 2)
+        *bad, good = answers(result)
+        self.assertTrue(bad)
+        self.assertTrue(all("error" in answer for answer in bad))
+        self.assertAlmostEqual(good["alpha"], 1.5, places=7)
+
+    def test_long_line(self):
+        result = self.query_file(b" " * (17 << 20) + b"{}\n" + json.dumps(spheres(3)).encode())
+        self.assertEqual(result.returncode, 2)
+        too_long, good = answers(result)
+        self.assertEqual(too_long["error"]["line"], 1)
+        self.assertIn("longer than 16 MiB", too_long["error"]["message"])
+        self.assertAlmostEqual(good["alpha"], 1.5, places=7)
+
+    def test_standard_input(self):
+        result = run("query", "-", text=json.dumps(spheres(3)))
+        self.assertEqual(result.returncode, 0)
+        self.assertAlmostEqual(answers(result)[0]["alpha"], 1.5, places=7)
+
+    def test_interactive(self):
+        """Each answer arrives before the next question is asked."""
+        with subprocess.Popen([BINARY, "query", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            for distance in (2, 4, 6):
+                process.stdin.write(json.dumps(spheres(distance)) + "\n")
+                process.stdin.flush()
+                self.assertAlmostEqual(json.loads(process.stdout.readline())["alpha"], distance / 2, places=6)
+            process.stdin.close()
+            self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_missing_file(self):
+        result = run("query", str(self.path / "nowhere.jsonl"))
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("nowhere.jsonl", result.stderr)
+        self.assertIn("No such file", result.stderr)
+
+    def test_folder_as_file(self):
+        result = run("query", str(self.path))
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("directory", result.stderr)
+
+    def test_closed_output(self):
+        """A reader that leaves early is no reason to complain."""
+        file = self.path / "queries.jsonl"
+        file.write_text((json.dumps(spheres(3)) + "\n") * 5000)
+        with subprocess.Popen([BINARY, "query", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), "")
+            process.wait(timeout=60)
+
+    # doctor
+
+    def test_doctor(self):
+        result = run("doctor")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        for word in ("compiler", "Eigen", "Qhull", "nlohmann-json", "CLI11", "sphere - sphere", "all is well"):
+            self.assertIn(word, result.stdout)
+
+    def test_doctor_for_machines(self):
+        result = run("doctor", "--json")
+        self.assertEqual(result.returncode, 0)
+        report = json.loads(result.stdout)
+        self.assertTrue(report["passed"])
+        self.assertTrue(all(check["passed"] for check in report["checks"]))
+        self.assertRegex(report["libraries"]["Eigen"], r"^3\.\d+\.\d+$")
+        self.assertRegex(report["libraries"]["Qhull"], r"^\d")
+        self.assertIn(report["vector_bits"], (128, 256, 512))
+
+    # demo
+
+    def test_demo(self):
+        output = self.path / "made" / "demo"
+        result = run("demo", "--output", str(output))
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("PASS: 77 combinations", result.stdout)
+        self.assertIn(str(output / "index.html"), result.stdout)
+        page = (output / "index.html").read_text(encoding="utf-8")
+        for name in ("apart", "touching", "overlapping"):
+            picture = (output / f"{name}.svg").read_text(encoding="utf-8")
+            self.assertTrue(picture.startswith("<svg"))
+            self.assertIn(picture, page)
+            self.assertIn(name, picture)
+            self.assertNotIn("nan", picture)
+        # self-contained
+        self.assertNotIn("src=", page)
+        self.assertNotIn("href=", page)
+
+    def test_demo_cannot_write(self):
+        file = self.path / "file"
+        file.write_text("")
+        result = run("demo", "--output", str(file / "below"))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("cannot make the folder", result.stderr)
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,198 @@
+/// Behaviour of the scaling query: statuses, bundles, bad input, memory, and a million hard pairs (twenty thousand by default).
+
+#include "tangere/proximity/scaling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include "tangere/geometry/support.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/proximity/scaling_derivatives.hpp"
+#include "tests/support/allocation.hpp"
+#include "tests/support/matrix_near.hpp"
+#include "tests/support/random_shapes.hpp"
+#include "tests/support/shape_pairs.hpp"
+
+namespace tangere::test {
+namespace {
+
+Pose at(double x, double y, double z) { return Pose::translation({x, y, z}); }
+
+TEST(Scaling, CoincidentCentresAreAStatus) {
+  ScalingWorkspace workspace;
+  for (const ShapePair& pair : all_shape_pairs()) {
+    if (!pair.A.is_convex() || !pair.B.is_convex() || pair.A.is_half_space() || pair.B.is_half_space()) continue;
+    SCOPED_TRACE(pair.name);
+    const Pose X_WB(pair.X_WB.R, pair.X_WA.p);
+    const Scaling r = scaling(pair.A, pair.X_WA, pair.B, X_WB, {}, workspace);
+    EXPECT_EQ(r.status, ScalingStatus::zero_scaling);
+    EXPECT_EQ(r.alpha, 0.0);
+    EXPECT_EQ(r.x, pair.X_WA.p);
+    EXPECT_LT(r.center_line_gap, 0.0);
+    EXPECT_TRUE(r.normal.allFinite() && r.p_A.allFinite() && r.p_B.allFinite());
+    // the gradient is a supporting direction: alpha ≥ g·d for every displacement d
+    const Vector12 g = scaling_gradient(workspace);
+    for (int axis = 0; axis < 3; ++axis) {
+      for (const double sign : {-1.0, 1.0}) {
+        const Vector3 d = sign * 0.1 * Vector3::Unit(axis);
+        ScalingWorkspace other;
+        const Scaling moved = scaling(pair.A, pair.X_WA, pair.B, Pose(X_WB.R, X_WB.p + d), {}, other);
+        EXPECT_GE(moved.alpha, g.segment<3>(6).dot(d) - 1e-7 * moved.alpha);
+      }
+    }
+  }
+}
+
+TEST(Scaling, CentreInAHalfSpaceIsAStatus) {
+  ScalingWorkspace workspace;
+  const Shape floor = HalfSpace{.normal = {0, 0, 1}};
+  const Scaling r = scaling(floor, {}, Sphere{0.5}, at(1, 2, -0.25), {}, workspace);
+  EXPECT_EQ(r.status, ScalingStatus::zero_scaling);
+  EXPECT_EQ(r.alpha, 0.0);
+  EXPECT_NEAR_ABSOLUTE(r.normal, Vector3(0, 0, 1), 1e-12);
+  EXPECT_NEAR_ABSOLUTE(r.p_A, Vector3(1, 2, 0), 1e-12);
+  EXPECT_NEAR_ABSOLUTE(r.p_B, Vector3(1, 2, -0.75), 1e-9);
+  EXPECT_NEAR(r.center_line_gap, -0.75, 1e-9);
+  EXPECT_NEAR_ABSOLUTE(scaling_gradient(workspace), Vector12(Vector12::Zero()), 0.0);
+}
+
+TEST(Scaling, BundleAnswersWithItsNearestPart) {
+  ScalingWorkspace workspace;
+  const Shape dumbbell = Bundle{{{Sphere{0.5}, at(-2, 0, 0)}, {Sphere{0.25}, at(2, 0, 0)}, {Box{{4, 0.1, 0.1}}, {}}}};
+  const Shape ball = Sphere{0.25};
+  const Scaling right = scaling(dumbbell, {}, ball, at(2, 1, 0), {}, workspace);
+  EXPECT_EQ(right.part_A, 1);
+  EXPECT_NEAR(right.alpha, 2.0, 1e-8);
+  const Scaling left = scaling(ball, at(-2, 0, 3), dumbbell, {}, {}, workspace);
+  EXPECT_EQ(left.part_B, 0);
+  EXPECT_NEAR(left.alpha, 4.0, 1e-8);
+}
+
+TEST(Scaling, BadInput) {
+  ScalingWorkspace workspace;
+  const auto field = [&](const Shape& A, const Pose& X_WA, const Shape& B, const ScalingOptions& options) -> std::string {
+    try {
+      (void)scaling(A, X_WA, B, {}, options, workspace);
+    } catch (const InputError& error) {
+      return error.field();
+    }
+    return "no error";
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Shape ball = Sphere{1};
+  const Shape floor = HalfSpace{.normal = {0, 0, 1}};
+  EXPECT_EQ(field(floor, {}, floor, {}), "shapes");
+  EXPECT_EQ(field(ball, at(nan, 0, 0), ball, {}), "X_WA.p");
+  EXPECT_EQ(field(ball, Pose(Matrix3::Constant(nan), Vector3::Zero()), ball, {}), "X_WA.R");
+  EXPECT_EQ(field(ball, {}, ball, {.tolerance = 0.0}), "options.tolerance");
+  EXPECT_EQ(field(ball, {}, ball, {.tolerance = nan}), "options.tolerance");
+  EXPECT_EQ(field(ball, {}, ball, {.max_iterations = 0}), "options.max_iterations");
+  EXPECT_EQ(field(ball, {}, ball, {.smoothing = -1e-3}), "options.smoothing");
+  EXPECT_EQ(field(ball, {}, ball, {.smoothing = 0.5}), "options.smoothing");
+}
+
+TEST(Scaling, SaysWhenItRunsOutOfIterations) {
+  ScalingWorkspace workspace;
+  const ShapePair& pair = shape_pairs().front();
+  const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.max_iterations = 2}, workspace);
+  EXPECT_EQ(r.status, ScalingStatus::iteration_limit);
+  EXPECT_GT(r.gap, 1e-8);
+  EXPECT_TRUE(std::isfinite(r.alpha));
+}
+
+TEST(Scaling, AllocatesNothingAfterWarmUp) {
+  ScalingWorkspace workspace;
+  VectorX d_A;
+  VectorX d_B;
+  double total = 0.0;
+  for (const ShapePair& pair : shape_pairs()) {
+    SCOPED_TRACE(pair.name);
+    for (const double smoothing : {0.0, 1e-3}) {
+      const auto everything = [&] {
+        const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.smoothing = smoothing}, workspace);
+        total += r.alpha + scaling_gradient(workspace).sum() + scaling_jacobian(workspace).p_A.sum();
+        scaling_parameter_gradient(workspace, d_A, d_B);
+      };
+      everything();
+      const AllocationCount count;
+      everything();
+      EXPECT_EQ(count.so_far(), 0);
+    }
+  }
+  EXPECT_TRUE(std::isfinite(total));
+}
+
+TEST(Scaling, SameBitsEveryTime) {
+  ScalingWorkspace first;
+  ScalingWorkspace second;
+  for (const ShapePair& pair : all_shape_pairs()) {
+    const Scaling a = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, first);
+    const Scaling b = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, second);
+    EXPECT_EQ(a.alpha, b.alpha) << pair.name;
+    EXPECT_EQ(a.x, b.x) << pair.name;
+    EXPECT_EQ(a.iterations, b.iterations) << pair.name;
+  }
+}
+
+/// Pairs over skew 1 to 1000, scale 1e-6 to 1e6 and size ratios to 1000; none may fail. TANGERE_STRESS_PAIRS sets how many (make stress: a million).
+TEST(ScalingStress, RandomPairsNeverFail) {
+  const char* wanted = std::getenv("TANGERE_STRESS_PAIRS");
+  const int num_pairs = wanted != nullptr ? std::atoi(wanted) : 20000;
+  ASSERT_GT(num_pairs, 0);
+  Random random(20);
+  ScalingWorkspace workspace;
+  std::vector<std::string_view> types = bounded_types();
+  types.push_back("halfspace");
+  int failures = 0;
+  int uncertified = 0;
+  double most_iterations = 0;
+  for (int trial = 0; trial < num_pairs; ++trial) {
+    const std::string_view type_A = types[static_cast<std::size_t>(random.index(static_cast<int>(types.size())))];
+    const std::string_view type_B = types[static_cast<std::size_t>(random.index(static_cast<int>(types.size()) - (type_A == "halfspace")))];
+    const double scale = random.log_uniform(1e-6, 1e6);
+    const double skew = random.log_uniform(1.0, 1e3);
+    const Shape A = random_shape(type_A, random, scale, skew);
+    const Shape B = random_shape(type_B, random, scale * random.log_uniform(1e-3, 1.0), skew);
+    const double reach = (A.is_half_space() ? 0.0 : A.set().outer_radius) + (B.is_half_space() ? 0.0 : B.set().outer_radius);
+    const Pose X_WA(random.rotation(), scale * random.normal3());
+    const Pose X_WB(random.rotation(), X_WA.p + reach * random.log_uniform(1e-2, 10.0) * random.unit_vector());
+    const Scaling r = scaling(A, X_WA, B, X_WB, {}, workspace);
+    most_iterations = std::max(most_iterations, static_cast<double>(r.iterations));
+    const bool half_space = A.is_half_space() || B.is_half_space();
+    const bool fine = r.status == ScalingStatus::solved || (half_space && r.status == ScalingStatus::zero_scaling);
+    const bool finite = std::isfinite(r.alpha) && r.x.allFinite() && r.p_A.allFinite() && r.p_B.allFinite() &&
+                        r.normal.allFinite() && scaling_gradient(workspace).allFinite();
+    if (!fine || !finite) {
+      ++failures;
+      if (failures <= 10) {
+        ADD_FAILURE() << "pair " << trial << ": " << type_A << " and " << type_B << ", scale " << scale << ", skew " << skew << ": "
+                      << to_string(r.status) << ", alpha " << r.alpha << ", gap " << r.gap << ", residual " << r.residual;
+      }
+      continue;
+    }
+    // an independent certificate: the support functions along the normal
+    if (!half_space) {
+      const Vector3 n_A = X_WA.R.transpose() * r.normal;
+      const Vector3 n_B = X_WB.R.transpose() * -r.normal;
+      const double reach_n = n_A.dot(support(A, n_A)) + n_B.dot(support(B, n_B));
+      const double bound = r.normal.dot(X_WB.p - X_WA.p) / reach_n;
+      if (!(bound >= r.alpha * (1.0 - 1e-6) && bound <= r.alpha * (1.0 + 1e-7))) {
+        ++uncertified;
+        if (uncertified <= 10) {
+          ADD_FAILURE() << "pair " << trial << ": " << type_A << " and " << type_B << ", scale " << scale << ", skew " << skew
+                        << ": alpha " << r.alpha << ", bound below by " << r.alpha - bound;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(uncertified, 0);
+  RecordProperty("most_iterations", std::to_string(most_iterations));
+}
+
+}  // namespace
+}  // namespace tangere::test
