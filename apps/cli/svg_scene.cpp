@@ -155,7 +155,8 @@ void SvgScene::surface(const TriangleMesh& mesh, const Colour& colour, double op
       "<g opacity=\"%.2f\" fill=\"currentColor\" stroke=\"currentColor\" stroke-linejoin=\"round\" "
       "stroke-width=\"0.7\">\n",
       opacity);
-  for (const auto& [fill, path] : faces) body_ += "<path color=\"" + fill + "\" d=\"" + path + "\"/>\n";
+  for (const auto& [fill, path] : faces)
+    body_ += formatted("<path color=\"%s\" d=\"%s\"/>\n", fill.c_str(), path.c_str());
   body_ += "</g>\n";
 
   // sharp edges and the outline

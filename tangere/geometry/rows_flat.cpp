@@ -76,7 +76,8 @@ ConvexSet make_set(const Polytope& polytope) {
 
 ConvexSet make_set(const RoundedPolytope& rounded) {
   require_positive("rounded_polytope.radius", rounded.radius);
-  const auto& [A, b] = rounded.core;
+  const MatrixX3& A = rounded.core.A;
+  const VectorX& b = rounded.core.b;
   Hull hull = with_prefix("rounded_polytope", [&] { return hull_of_half_spaces(A, b); });
   const int count = static_cast<int>(A.rows());
   RowBuilder rows(3, count, 1);

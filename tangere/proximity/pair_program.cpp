@@ -168,21 +168,24 @@ bool PairProgram::set_up(const ConvexSet& A, const ConvexSet& B, const Pose& X) 
   start_aux(A, engine.blocks[0].y, x);
   start_aux(B, engine.blocks[1].y, X.R.transpose() * (x - d));
 
-  // z = mu s⁻¹ with mu such that the alpha row of the dual holds: Σ S_alphaᵀ z = 1
+  // z = mu s⁻¹ with mu such that the dual holds along the start: Σ (S_alpha + S_y aux_start_alpha)ᵀ z = 1
   double weight = 0.0;
-  for (ConicBlock<1>& block : engine.blocks) {
+  const ConvexSet* sets[2] = {&A, &B};
+  for (int side = 0; side < 2; ++side) {
+    ConicBlock<1>& block = engine.blocks[side];
+    const ConicRowsView& start = sets[side]->start_rows.view();
     engine.on(block, [&](ConicBlock<1>& b, auto operations) { operations.evaluate(b, engine.u); });
     Vec4 products{};
     for (int i = 0; i < block.rows.padded_orthant; i += 4) {
       const Vec4 inverse = 1.0 / load4(block.s + i);
       store4(block.z + i, inverse);
-      products += inverse * load4(block.rows.orthant_u + 3 * block.rows.padded_orthant + i);
+      products += inverse * load4(start.orthant_u + 3 * start.padded_orthant + i);
     }
     weight += sum(products);
     for (int k = 0; k < block.rows.num_cones; ++k) {
       ConeState<1>& cone = block.cones[k];
       cone.z = (1.0 / det(cone.s)) * reflect(cone.s);
-      weight += dot(cone.z.v[0], load4(block.rows.cone_u + 16 * k + 12));
+      weight += dot(cone.z.v[0], load4(start.cone_u + 16 * k + 12));
     }
   }
   const double mu = 1.0 / weight;

@@ -146,6 +146,14 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
   data.X_WB = X_WB;
   data.smoothing = options.smoothing;
 
+  // memory for every pair, in both programs because they change places
+  for (const ConvexPart& part_A : A.parts()) {
+    for (const ConvexPart& part_B : B.parts()) {
+      data.solved->program.reserve(*part_A.set, *part_B.set);
+      data.trial->program.reserve(*part_A.set, *part_B.set);
+    }
+  }
+
   // the smallest over all pairs of parts; a pair whose bounding balls are too far apart cannot be it
   bool any = false;
   const std::span<const ConvexPart> parts_A = A.parts();
@@ -157,9 +165,6 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
       if (!set_A.scaled && !set_B.scaled) {
         throw InputError("shapes", "two half-spaces have no scaling: at least one shape must be bounded");
       }
-      // both, because they change places
-      data.solved->program.reserve(set_A, set_B);
-      data.trial->program.reserve(set_A, set_B);
       SolvedPair& trial = *data.trial;
       trial.X_WA = part_pose(X_WA, A, parts_A[i]);
       trial.X_WB = part_pose(X_WB, B, parts_B[j]);

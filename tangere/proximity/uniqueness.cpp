@@ -1,7 +1,7 @@
 /// How unique a solution is, from the constraints that are active there.
 ///
-/// An orthant row is active if its multiplier outweighs its slack. A cone is idle (no multiplier), on its boundary (s and z on opposite rays), or at its
-/// apex (s = 0). With x moving by dx and the auxiliaries by dy at fixed alpha, the solution stays optimal if
+/// At a central point every s ∘ z is mu e: what is active has a multiplier of order 1, what is idle one of order mu, and √mu divides them. A cone is
+/// idle, on its boundary (s and z on opposite rays), or at its apex (s = 0). With x moving by dx and the auxiliaries by dy at fixed alpha, the solution stays optimal if
 ///
 ///   active row:  row · (dx, dy) = 0,      boundary:  S (dx, dy) ∥ s,      apex:  S (dx, dy) = 0
 ///
@@ -19,10 +19,6 @@ namespace {
 
 /// Directions nearer than this (radians) count as parallel.
 constexpr double kParallel = 1e-6;
-/// A cone whose multiplier is below this fraction of its slack is idle.
-constexpr double kIdle = 1e-4;
-/// A cone's slack below this fraction of its size is its apex.
-constexpr double kApex = 1e-5;
 
 constexpr int kMaxColumns = kShared + 2 * kMaxAux;
 
@@ -74,14 +70,23 @@ struct Row {
   double y[kMaxAux];
 };
 
+/// What is large and what is small at the solution: multipliers in units of 1 / reach, slacks in units of alpha reach.
+struct Measure {
+  double reach;
+  double alpha;
+  double threshold;
+  [[nodiscard]] bool acts(double z) const { return z * reach > threshold; }
+  [[nodiscard]] bool vanishes(double s) const { return s < threshold * alpha * reach; }
+};
+
 /// Calls condition(row) and gradient(row) for the active constraints of a block.
 template <class Condition, class Gradient>
-void for_active(const ConicBlock<1>& b, double alpha, double force_scale, double size, Condition condition, Gradient gradient) {
+void for_active(const ConicBlock<1>& b, const Measure& measure, double size, Condition condition, Gradient gradient) {
   const int ny = b.rows.num_aux;
   Row row;
   // orthant
   for (int i = 0; i < b.rows.num_orthant; ++i) {
-    if (b.z[i] * force_scale <= b.s[i] / (alpha * size)) continue;
+    if (!measure.acts(b.z[i])) continue;
     for (int a = 0; a < kShared; ++a) row.u[a] = b.rows.orthant_rows_u[kShared * i + a];
     for (int j = 0; j < ny; ++j) row.y[j] = b.rows.orthant_rows_y[ny * i + j];
     row.u[3] /= size;
@@ -91,14 +96,13 @@ void for_active(const ConicBlock<1>& b, double alpha, double force_scale, double
   // cones: Σ weight_i (row i of S)
   for (int k = 0; k < b.rows.num_cones; ++k) {
     const ConeState<1>& cone = b.cones[k];
-    const double slack = cone.s.head() / (alpha * size);
-    if (cone.z.head() * force_scale <= kIdle * slack) continue;
+    if (!measure.acts(cone.z.head())) continue;
     const auto combination = [&](Vec4 weight) {
       for (int a = 0; a < kShared; ++a) row.u[a] = dot(load4(b.rows.cone_u + 4 * (kShared * k + a)), weight);
       for (int j = 0; j < ny; ++j) row.y[j] = dot(load4(b.rows.cone_y + 4 * (ny * k + j)), weight);
       row.u[3] /= size;
     };
-    const bool apex = slack < kApex;
+    const bool apex = measure.vanishes(cone.s.head());
     const Vec4 s = cone.s.v[0];
     const Vec4 along = s / std::sqrt(dot(s, s));
     for (int i = 0; i < 4; ++i) {
@@ -128,8 +132,7 @@ Freedom freedom(const SolvedPair& pair, std::vector<double>& storage) {
   const int num_aux = ny[0] + ny[1];
   storage.resize(std::size_t{5} * kMaxColumns * kMaxColumns);
 
-  // the multipliers are of the order of alpha / |d|
-  const double force_scale = engine.dual_scale[0] / alpha;
+  const Measure measure{.reach = engine.dual_scale[0] / alpha, .alpha = alpha, .threshold = std::sqrt(engine.gap / (alpha * engine.degree()))};
   RankCounter point(storage, 0, 3 + num_aux);
   RankCounter both(storage, 1, kShared + num_aux);
   RankCounter auxiliaries(storage, 2, num_aux);
@@ -138,7 +141,7 @@ Freedom freedom(const SolvedPair& pair, std::vector<double>& storage) {
     const int own = k == 0 ? 0 : ny[0];
     RankCounter single(storage, 3 + k, kShared + ny[k]);
     for_active(
-        blocks[k], alpha, force_scale, std::min(size[k], 1e3 * least_size),
+        blocks[k], measure, std::min(size[k], 1e3 * least_size),
         [&](const Row& row) {
           point.add(row.u, 3, row.y, ny[k], 3 + own);
           if (num_aux > 0) auxiliaries.add(row.y, 0, row.y, ny[k], own);

@@ -28,7 +28,7 @@ struct EngineOptions {
   bool relative_kappa = false;
   /// Without relaxation: try to finish by arrow steps when the relative gap is below this.
   double finish_below = 1e-5;
-  int max_final_steps = 6;
+  int max_final_steps = 8;
   /// How near to the central path the answer must be: |s ∘ z - kappa e| ≤ centrality * kappa, or, where rounding forbids
   /// that, no more progress below `loosest_centrality`.
   double centrality = 0.1;
@@ -44,6 +44,8 @@ class ConicEngine {
   static constexpr double kBoundaryFraction = 0.99;
   static constexpr double kShortestStep = 1e-6;
   static constexpr double kNearTarget = 4.0;
+  /// The final point's gap, as a fraction of the tolerance.
+  static constexpr double kFinalFraction = 0.1;
   using Block = ConicBlock<C>;
 
   // the problem
@@ -87,7 +89,10 @@ class ConicEngine {
     EngineOptions options{.relative_tolerance = 1.0, .absolute_tolerance = 0.0, .max_iterations = 0};
     options.kappa = target;
     options.centrality = centrality_wanted;
-    return finish(options, target);
+    const int before = iterations;
+    const bool done = finish(options, target);
+    iterations = before;
+    return done;
   }
 
   /// c_uᵀu + Σ c_yᵀy.
@@ -215,20 +220,30 @@ double ConicEngine<C>::centrality(double target) const {
 
 template <int C>
 bool ConicEngine<C>::finish(const EngineOptions& options, double target) {
-  double error = centrality(target) * target;
+  const double inverse_degree = 1.0 / degree();
   for (int steps = 0; steps < options.max_final_steps; ++steps) {
-    const double value = objective();
     arrow.factor(blocks, num_blocks);
     if (options.kappa > 0.0 && options.relative_kappa) {
       // the step is affine in the target: aim at kappa times the new objective
       const double at_zero = dot(cost, arrow.direction(blocks, num_blocks, cost, 0.0, consistent));
       const double slope = (dot(cost, arrow.direction(blocks, num_blocks, cost, target, consistent)) - at_zero) / target;
-      target = options.kappa * (value + at_zero) / (1.0 - options.kappa * slope);
+      target = options.kappa * (objective() + at_zero) / (1.0 - options.kappa * slope);
       if (!(target > 0.0)) return false;
     }
-    const Vec4 du = arrow.direction(blocks, num_blocks, cost, target, consistent);
-    const double next = arrow.complete(blocks, num_blocks, du, consistent);
-    if (!(next <= 0.5 * error)) return error <= options.loosest_centrality * target && settled(options);
+    // straight to the target if that is near enough; else first to the central path where we are, or half the way down it
+    double aim = target;
+    double before = centrality(target) * target;
+    Vec4 du = arrow.direction(blocks, num_blocks, cost, aim, consistent);
+    double after = arrow.complete(blocks, num_blocks, du, consistent);
+    if (!(after <= 0.5 * before)) {
+      if (before <= options.loosest_centrality * target && settled(options)) return true;
+      const double mu = gap * inverse_degree;
+      aim = centrality(mu) > 0.5 ? mu : std::sqrt(mu * target);
+      before = std::max(centrality(aim), 1.0) * aim;
+      du = arrow.direction(blocks, num_blocks, cost, aim, consistent);
+      after = arrow.complete(blocks, num_blocks, du, consistent);
+      if (!(after <= 0.5 * before)) return false;
+    }
     u += du;
     gap = 0.0;
     for (int k = 0; k < num_blocks; ++k) {
@@ -236,8 +251,7 @@ bool ConicEngine<C>::finish(const EngineOptions& options, double target) {
     }
     consistent = true;
     ++iterations;
-    error = next;
-    if (error <= options.centrality * target && settled(options)) return true;
+    if (aim == target && after <= options.centrality * target && settled(options)) return true;
   }
   return false;
 }
@@ -320,7 +334,7 @@ EngineStatus ConicEngine<C>::run(const EngineOptions& options) {
     const double tolerance = options.absolute_tolerance + options.relative_tolerance * std::abs(value);
     // near the end: straight to a central point
     if (kappa > 0.0 ? gap * inverse_degree <= kNearTarget * kappa : gap <= std::max(next_finish * std::abs(value), tolerance)) {
-      if (finish(options, kappa > 0.0 ? kappa : std::min(gap, 0.5 * tolerance) * inverse_degree)) return EngineStatus::solved;
+      if (finish(options, kappa > 0.0 ? kappa : std::min(gap, kFinalFraction * tolerance) * inverse_degree)) return EngineStatus::solved;
       next_finish = 1e-2 * gap / std::abs(value);
       if (kappa == 0.0 && gap <= tolerance && settled(options)) return EngineStatus::solved;
     }

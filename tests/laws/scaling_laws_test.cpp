@@ -159,7 +159,8 @@ TEST(ScalingLaws, OptimalityBySupportFunctions) {
     EXPECT_GE(bound, r.alpha * (1.0 - 3e-8));
     // primal: the witness points lie in their shapes, and are their farthest points along the normal
     const auto inside = [&](const Shape& shape, const Pose& X, const Vector3& p, const Vector3& outward) {
-      const double size = shape.set().outer_radius;
+      // the gap is relative to the pair: alpha's error times the reach of both
+      const double size = pair.A.set().outer_radius + pair.B.set().outer_radius;
       EXPECT_NEAR(outward.dot(p - X.p), support_value(shape, X, outward), 1e-7 * size);
       for (int k = 0; k < 200; ++k) {
         const Vector3 direction = (k % 2 == 0 ? random.unit_vector() : (outward + 0.1 * random.normal3()).normalized());

@@ -31,9 +31,9 @@ TEST(ScalingOracle, AgreesWithCvxopt) {
       const Vector3 expected(g[0], g[1], g[2]);
       (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.tolerance = 1e-11}, workspace);
       const Vector12 gradient = scaling_gradient(workspace);
-      // the stored digits and the stored error of the oracle's own gradient
+      // the oracle's normal is as good as the root of the gap of its bounds, and as it says itself
       const double error = (gradient.segment<3>(6) - expected).norm() / expected.norm();
-      const double allowed = 1e-6 + 10.0 * pair.record.at("gradient_error").get<double>();
+      const double allowed = 1e-6 + 3.0 * std::sqrt((upper - lower) / upper) + 10.0 * pair.record.at("gradient_error").get<double>();
       if (allowed < 1e-4) {
         worst_gradient = std::max(worst_gradient, error);
         EXPECT_LE(error, allowed) << "line " << i + 1;
@@ -69,7 +69,9 @@ TEST(ScalingOracle, DegenerateCasesAreExact) {
     if (pair.record.contains("gradient_b") && r.normal_freedom == 0) {
       const std::vector<double> g = pair.record.at("gradient_b");
       const Vector3 expected(g[0], g[1], g[2]);
-      EXPECT_LE((gradient.segment<3>(6) - expected).norm(), 1e-6 * expected.norm());
+      // without strict complementarity (ends of parallel capsules) the normal is only as good as the root of the gap
+      (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.tolerance = 1e-12}, workspace);
+      EXPECT_LE((scaling_gradient(workspace).segment<3>(6) - expected).norm(), 1e-5 * expected.norm());
     }
     // the centred point of a smoothed query is unique and finite as well
     const Scaling smooth = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.smoothing = 1e-4}, workspace);

@@ -55,7 +55,7 @@ const std::vector<ShapePair>& shape_pairs() {
     for (const NamedShape& shape : all_shapes()) {
       if (seen.insert(shape.shape.type_name()).second) first.push_back(shape);
     }
-    return pairs_of(first, 11);
+    return pairs_of(first, 14);
   }();
   return pairs;
 }
