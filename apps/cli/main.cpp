@@ -45,7 +45,7 @@ int run(int argc, char** argv) {
                             : query_command->parsed()  ? query_command
                             : doctor_command->parsed() ? doctor_command
                                                        : &app;
-    std::fprintf(stderr, "tangere: %s\n\n%s", error.what(), where->help().c_str());
+    std::fprintf(stderr, "tangere: %s\n\n%s", error.what(), where->help(where == &app ? "" : "tangere").c_str());
     return kExitBadInput;
   }
   if (demo_command->parsed()) return run_demo(demo);

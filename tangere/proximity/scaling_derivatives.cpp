@@ -21,6 +21,7 @@ namespace tangere {
 namespace {
 
 constexpr double kDerivativeKappa = 1e-9;
+constexpr double kLeastDerivativeKappa = 3e-11;
 
 Vector3 head3(Vec4 v) { return {v[0], v[1], v[2]}; }
 
@@ -137,10 +138,10 @@ void parameter_columns(const SolvedPair& pair, int k, const ConvexPart& part, Ei
 void ScalingWorkspace::Data::linearise() {
   if (solved->linearised) return;
   ConicEngine<1>& engine = solved->program.engine;
-  // the conditions at relaxation kappa have error kappa and rounding 1e-16 / kappa: go back to where both are small
-  const double target = kDerivativeKappa * engine.u[3];
-  if (smoothing == 0.0 && engine.gap < 0.3 * target * engine.degree()) {
-    (void)engine.recenter(target, 1e-3);
+  // at relaxation kappa the conditions are off by kappa, and rounding is amplified to 1e-16 / kappa: go back to where both are small
+  const double kappa = engine.gap / (engine.degree() * engine.u[3]);
+  if (smoothing == 0.0 && kappa < kLeastDerivativeKappa) {
+    (void)engine.recenter(kDerivativeKappa * engine.u[3], 1e-3);
     engine.measure_dual_residual();
   }
   engine.arrow.factor(engine.blocks, engine.num_blocks, smoothing > 0.0 ? 1.0 / engine.u[3] : 0.0);

@@ -235,7 +235,8 @@ bool ConicEngine<C>::finish(const EngineOptions& options, double target) {
     double before = centrality(target) * target;
     Vec4 du = arrow.direction(blocks, num_blocks, cost, aim, consistent);
     double after = arrow.complete(blocks, num_blocks, du, consistent);
-    if (!(after <= 0.5 * before)) {
+    // a step that stays centred is worth taking too: it renews the dual residual
+    if (!(after <= std::max(0.5 * before, options.centrality * target))) {
       if (before <= options.loosest_centrality * target && settled(options)) return true;
       const double mu = gap * inverse_degree;
       aim = centrality(mu) > 0.5 ? mu : std::sqrt(mu * target);
@@ -327,6 +328,7 @@ template <int C>
 EngineStatus ConicEngine<C>::run(const EngineOptions& options) {
   const double inverse_degree = 1.0 / degree();
   double next_finish = options.finish_below;
+  double last_residual = std::numeric_limits<double>::infinity();
   for (iterations = 0;; ++iterations) {
     if (!consistent) drop_residual();
     const double value = objective();
@@ -336,7 +338,12 @@ EngineStatus ConicEngine<C>::run(const EngineOptions& options) {
     if (kappa > 0.0 ? gap * inverse_degree <= kNearTarget * kappa : gap <= std::max(next_finish * std::abs(value), tolerance)) {
       if (finish(options, kappa > 0.0 ? kappa : std::min(gap, kFinalFraction * tolerance) * inverse_degree)) return EngineStatus::solved;
       next_finish = 1e-2 * gap / std::abs(value);
-      if (kappa == 0.0 && gap <= tolerance && settled(options)) return EngineStatus::solved;
+      if (kappa == 0.0 && gap <= tolerance) {
+        if (settled(options)) return EngineStatus::solved;
+        // rounding keeps the dual residual up: further steps would only spoil the point
+        if (consistent && dual_residual > 0.5 * last_residual) return EngineStatus::numerical_limit;
+        last_residual = dual_residual;
+      }
     }
     if (iterations >= options.max_iterations) return EngineStatus::iteration_limit;
     if (!assemble()) return EngineStatus::numerical_limit;

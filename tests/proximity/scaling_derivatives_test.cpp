@@ -31,14 +31,20 @@ class ScalingDerivatives : public testing::TestWithParam<ShapePair> {
 
 TEST_P(ScalingDerivatives, GradientOfAlpha) {
   const ShapePair& pair = GetParam();
-  const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace_);
+  const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.tolerance = 1e-10}, workspace_);
   ASSERT_EQ(r.status, ScalingStatus::solved);
   const Vector12 g = scaling_gradient(workspace_);
   ScalingWorkspace other;
-  const VectorX expected = difference([&](const VectorX& t) -> VectorX { return VectorX::Constant(1, query(t, tight(), other).alpha); }, 12, 1,
-                                      {.scale = 1e-3, .noise = 1e-13})
-                               .jacobian.row(0);
-  EXPECT_NEAR_RELATIVE(g, expected, 1e-7);
+  const Difference reference = difference([&](const VectorX& t) -> VectorX { return VectorX::Constant(1, query(t, tight(), other).alpha); }, 12,
+                                          1, {.scale = 1e-3, .noise = 1e-13});
+  const VectorX expected = reference.jacobian.row(0);
+  // a difference across a nearby change of features knows its own error
+  const double blur = reference.error.maxCoeff();
+  ASSERT_LE(blur, 1e-5 * expected.norm());
+  EXPECT_NEAR_ABSOLUTE(g, expected, 1e-7 * expected.cwiseAbs().maxCoeff() + 2.0 * blur);
+  // at the default tolerance: as good as the gap times the conditioning of the pair
+  (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace_);
+  EXPECT_NEAR_ABSOLUTE(scaling_gradient(workspace_), expected, 1e-5 * expected.cwiseAbs().maxCoeff() + 2.0 * blur);
 }
 
 TEST_P(ScalingDerivatives, JacobianWithSmoothing) {
@@ -72,10 +78,19 @@ TEST_P(ScalingDerivatives, JacobianOfTheExactPoint) {
   const ScalingJacobian J = scaling_jacobian(workspace_);
   EXPECT_EQ(J.unique, r.point_freedom == 0 && r.normal_freedom == 0);
   if (!J.unique) return;
-  // the reference: a point so near on the central path that it moves like the solution, and smoothly
   MatrixX actual(10, 12);
   actual << J.x_alpha, J.p_A, J.p_B;
+  // the reference: points so near on the central path that they move like the solution, and smoothly. Where two such points move
+  // differently, features change within the tolerance and the exact point has no useful derivative.
   ScalingWorkspace other;
+  const auto jacobian_at = [&](double kappa) {
+    (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, tight(kappa), other);
+    return scaling_jacobian(other).x_alpha;
+  };
+  const Matrix4x12 near = jacobian_at(1e-8);
+  if ((near - jacobian_at(1e-7)).cwiseAbs().maxCoeff() > 1e-4 * near.cwiseAbs().maxCoeff()) {
+    GTEST_SKIP() << "features change within the tolerance";
+  }
   const MatrixX expected = difference(
                                [&](const VectorX& t) -> VectorX {
                                  const Scaling s = query(t, tight(1e-8), other);
@@ -85,7 +100,7 @@ TEST_P(ScalingDerivatives, JacobianOfTheExactPoint) {
                                },
                                12, 10, {.scale = 1e-4, .noise = 1e-12})
                                .jacobian;
-  EXPECT_NEAR_RELATIVE(actual, expected, 1e-5);
+  EXPECT_NEAR_RELATIVE(actual, expected, 2e-5);
 }
 
 TEST_P(ScalingDerivatives, Parameters) {

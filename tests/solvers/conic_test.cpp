@@ -61,6 +61,25 @@ KnownProgram known_program(Random& random, int n, int num_orthant, const std::ve
   return k;
 }
 
+/// A program with strictly feasible points on both sides, so that the central path exists.
+ConicProgram strictly_feasible_program(Random& random, int n, int num_orthant, const std::vector<int>& cones) {
+  KnownProgram k = known_program(random, n, num_orthant, cones);
+  const auto interior = [&](VectorX& v) {
+    for (int i = 0; i < num_orthant; ++i) v[i] = random.uniform(0.5, 2.0);
+    Eigen::Index at = num_orthant;
+    for (const int q : cones) {
+      v.segment(at + 1, q - 1) = VectorX::NullaryExpr(q - 1, [&] { return random.normal(); });
+      v[at] = v.segment(at + 1, q - 1).norm() + random.uniform(0.5, 2.0);
+      at += q;
+    }
+  };
+  interior(k.s);
+  interior(k.z);
+  k.program.h = k.program.G * k.x + k.s;
+  k.program.c = -(k.program.G.transpose() * k.z);
+  return k.program;
+}
+
 VectorX jordan_product(const ConicProgram& program, const VectorX& s, const VectorX& z) {
   VectorX out = s.cwiseProduct(z);
   Eigen::Index at = program.num_orthant;
@@ -115,12 +134,13 @@ TEST(Conic, StopsOnTheCentralPath) {
   for (const double kappa : {1e-1, 1e-3, 1e-6}) {
     for (const Case& c : kCases) {
       SCOPED_TRACE(testing::Message() << "kappa " << kappa << ", n " << c.n << ", cones " << c.cones.size());
-      const KnownProgram known = known_program(random, c.n, c.num_orthant, c.cones);
-      ConicSolver solver(known.program);
+      const ConicProgram program = strictly_feasible_program(random, c.n, c.num_orthant, c.cones);
+      ConicSolver solver(program);
       const ConicSolution& r = solver.solve({.kappa = kappa});
       ASSERT_EQ(r.status, ConicStatus::solved);
-      EXPECT_NEAR_ABSOLUTE(jordan_product(known.program, r.s, r.z), VectorX(kappa * identity(known.program)), 1e-6 * kappa + 1e-14);
-      EXPECT_LE(r.dual_residual, 1e-8 * (1.0 + known.program.c.norm()));
+      EXPECT_NEAR_ABSOLUTE(jordan_product(program, r.s, r.z), VectorX(kappa * identity(program)), 1e-6 * kappa + 1e-14);
+      EXPECT_LE(r.primal_residual, 1e-9 * (1.0 + program.h.norm()));
+      EXPECT_LE(r.dual_residual, 1e-8 * (1.0 + program.c.norm()));
     }
   }
 }
