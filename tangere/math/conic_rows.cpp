@@ -80,27 +80,28 @@ ConicRows::ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int
       for (int j = 0; j < num_aux; ++j) out[at.form_yu + (k * num_aux + j) * kShared + a] = form(kShared + j, a);
     }
     for (int i = 0; i < num_aux; ++i) {
-      for (int j = 0; j < num_aux; ++j) out[at.form_yy + (k * num_aux + i) * num_aux + j] = form(kShared + i, kShared + j);
+      for (int j = 0; j < num_aux; ++j)
+        out[at.form_yy + (k * num_aux + i) * num_aux + j] = form(kShared + i, kShared + j);
     }
   }
 
   const double* base = out;
   view_ = {.num_aux = num_aux_,
-          .num_orthant = num_orthant_,
-          .padded_orthant = padded(num_orthant_, kRowPadding),
-          .num_cones = num_cones_,
-          .cone_dimension = cone_dimension_,
-          .orthant_u = base + at.orthant_u,
-          .orthant_y = base + at.orthant_y,
-          .orthant_offset = base + at.orthant_offset,
-          .orthant_rows_u = base + at.orthant_rows_u,
-          .orthant_rows_y = base + at.orthant_rows_y,
-          .cone_u = base + at.cone_u,
-          .cone_y = base + at.cone_y,
-          .cone_offset = base + at.cone_offset,
-          .form_uu = base + at.form_uu,
-          .form_yu = base + at.form_yu,
-          .form_yy = base + at.form_yy};
+           .num_orthant = num_orthant_,
+           .padded_orthant = padded(num_orthant_, kRowPadding),
+           .num_cones = num_cones_,
+           .cone_dimension = cone_dimension_,
+           .orthant_u = base + at.orthant_u,
+           .orthant_y = base + at.orthant_y,
+           .orthant_offset = base + at.orthant_offset,
+           .orthant_rows_u = base + at.orthant_rows_u,
+           .orthant_rows_y = base + at.orthant_rows_y,
+           .cone_u = base + at.cone_u,
+           .cone_y = base + at.cone_y,
+           .cone_offset = base + at.cone_offset,
+           .form_uu = base + at.form_uu,
+           .form_yu = base + at.form_yu,
+           .form_yy = base + at.form_yy};
   packed_ = std::move(packed);
 }
 

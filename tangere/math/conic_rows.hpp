@@ -7,8 +7,9 @@
 /// u (4)  the shared variables: for shapes the point p (3) and the scaling alpha
 /// y (ny) auxiliary variables that only these rows know
 ///
-/// A second-order cone Q is s₀ ≥ |(s₁, s₂, …)|. All cones of one set of rows have the same (padded) dimension: 4 for every shape; a
-/// 3-cone carries a last row of zeros. The order of rows is: the m orthant rows, then the cones one after the other.
+/// A second-order cone Q is s₀ ≥ |(s₁, s₂, …)|. All cones of one set of rows have the same (padded) dimension: 4 for
+/// every shape; a 3-cone carries a last row of zeros. The order of rows is: the m orthant rows, then the cones one
+/// after the other.
 
 #include <cstddef>
 #include <memory>
@@ -35,8 +36,8 @@ struct AlignedAllocator {
   AlignedAllocator() = default;
   template <class U>
   AlignedAllocator(const AlignedAllocator<U>&) {}  // NOLINT(google-explicit-constructor): allocators convert
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64})); }
-  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
+  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
   friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
 };
 using AlignedVector = std::vector<double, AlignedAllocator<double>>;
@@ -60,7 +61,8 @@ struct ConicRowsView {
   const double* cone_u = nullptr;
   const double* cone_y = nullptr;
   const double* cone_offset = nullptr;
-  // for each cone, with J = diag(1, -1, …, -1): S_uᵀ J S_u (4 x 4), S_yᵀ J S_u (num_aux x 4), S_yᵀ J S_y (num_aux x num_aux)
+  // for each cone, with J = diag(1, -1, …, -1): S_uᵀ J S_u (4 x 4), S_yᵀ J S_u (num_aux x 4), S_yᵀ J S_y (num_aux x
+  // num_aux)
   const double* form_uu = nullptr;
   const double* form_yu = nullptr;
   const double* form_yy = nullptr;
@@ -70,7 +72,8 @@ class ConicRows {
  public:
   ConicRows() = default;
 
-  /// `S` has num_orthant + cone_dimension * num_cones rows and the columns [u (4) | y (num_aux) | s_0 (1)]; cone_dimension is a multiple of 4.
+  /// `S` has num_orthant + cone_dimension * num_cones rows and the columns [u (4) | y (num_aux) | s_0 (1)];
+  /// cone_dimension is a multiple of 4.
   ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int cone_dimension = 4);
 
   [[nodiscard]] int num_aux() const { return num_aux_; }

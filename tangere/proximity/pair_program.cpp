@@ -24,7 +24,8 @@ double cone_gauge(Vec4 m, Vec4 t) {
 }  // namespace
 
 void TurnedRows::reserve(const ConicRowsView& rows) {
-  const std::size_t size = rounded(5 * rows.padded_orthant) + rounded(4 * rows.num_orthant) + rounded((36 + 4 * rows.num_aux) * rows.num_cones);
+  const std::size_t size = rounded(5 * rows.padded_orthant) + rounded(4 * rows.num_orthant) +
+                           rounded((36 + 4 * rows.num_aux) * rows.num_cones);
   if (memory_.size() < size) memory_.resize(size);
 }
 
@@ -82,7 +83,8 @@ ConicRowsView TurnedRows::turn(const ConicRowsView& rows, const Matrix3& R, cons
     const double* form = rows.form_uu + 16 * k;
     Vec4 half[4];
     for (int a = 0; a < 4; ++a) half[a] = turn(load4(form + 4 * a));
-    for (int a = 0; a < 3; ++a) store4(form_uu + 16 * k + 4 * a, half[0] * R(a, 0) + half[1] * R(a, 1) + half[2] * R(a, 2));
+    for (int a = 0; a < 3; ++a)
+      store4(form_uu + 16 * k + 4 * a, half[0] * R(a, 0) + half[1] * R(a, 1) + half[2] * R(a, 2));
     store4(form_uu + 16 * k + 12, half[3]);
     for (int j = 0; j < rows.num_aux; ++j) {
       const int at = 4 * (rows.num_aux * k + j);
@@ -142,7 +144,8 @@ bool PairProgram::set_up(const ConvexSet& A, const ConvexSet& B, const Pose& X) 
     const ConvexSet& plane = A.scaled ? B : A;
     const Vector3 center = A.scaled ? d_B : d;  // the other's centre in the frame of the half-space
     const Vec4 row = load4(plane.rows.view().orthant_rows_u);
-    const double slack = plane.rows.view().orthant_offset[0] + row[0] * center[0] + row[1] * center[1] + row[2] * center[2];
+    const double slack =
+        plane.rows.view().orthant_offset[0] + row[0] * center[0] + row[1] * center[1] + row[2] * center[2];
     if (slack >= 0.0) return false;
     const Vector3 inward = Vector3(row[0], row[1], row[2]) * (-1.2 * slack);
     if (A.scaled) {
@@ -160,7 +163,8 @@ bool PairProgram::set_up(const ConvexSet& A, const ConvexSet& B, const Pose& X) 
   // auxiliaries and slacks
   const auto start_aux = [&](const ConvexSet& set, double* y, const Vector3& p) {
     for (int j = 0; j < set.rows.num_aux(); ++j) {
-      y[j] = set.aux_start(j, 0) * p[0] + set.aux_start(j, 1) * p[1] + set.aux_start(j, 2) * p[2] + set.aux_start(j, 3) * alpha;
+      y[j] = set.aux_start(j, 0) * p[0] + set.aux_start(j, 1) * p[1] + set.aux_start(j, 2) * p[2] +
+             set.aux_start(j, 3) * alpha;
     }
   };
   storage[0].bind(A.rows.view(), engine.blocks[0]);

@@ -18,9 +18,9 @@ Pose part_pose(const Pose& X_WS, const Shape& shape, const ConvexPart& part) {
   return shape.is_convex() ? X_WS : X_WS * part.X_SP;
 }
 
-/// A pair with the same directions as one whose alpha is 0, but solvable: the centres one radius apart along the world's x axis, or the
-/// centre one radius outside the half-space. alpha is homogeneous in that distance, so the normal and the witness
-/// points are those of the limit.
+/// A pair with the same directions as one whose alpha is 0, but solvable: the centres one radius apart along the
+/// world's x axis, or the centre one radius outside the half-space. alpha is homogeneous in that distance, so the
+/// normal and the witness points are those of the limit.
 Pose displaced(const ConvexSet& A, const ConvexSet& B, const Pose& X_WA, const Pose& X_AB) {
   if (A.scaled && B.scaled) return {X_AB.R, X_WA.R.transpose() * Vector3(A.outer_radius, 0.0, 0.0)};
   const ConvexSet& plane = A.scaled ? B : A;
@@ -49,7 +49,8 @@ void solve_pair(const ConvexSet& A, const ConvexSet& B, const ScalingOptions& op
   pair.linearised = false;
   const bool zero = !pair.program.set_up(A, B, X_AB);
   if (zero) (void)pair.program.set_up(A, B, displaced(A, B, pair.X_WA, X_AB));
-  EngineOptions engine{.relative_tolerance = options.tolerance, .absolute_tolerance = 0.0, .max_iterations = options.max_iterations};
+  EngineOptions engine{
+      .relative_tolerance = options.tolerance, .absolute_tolerance = 0.0, .max_iterations = options.max_iterations};
   if (options.smoothing > 0.0 && !zero) {
     engine.kappa = options.smoothing;
     engine.relative_kappa = true;
@@ -124,7 +125,8 @@ void ScalingOptions::verify() const {
   if (!(tolerance >= 1e-13 && tolerance <= 1e-2)) {
     throw InputError("options.tolerance", "must be between 1e-13 and 1e-2, got " + std::to_string(tolerance));
   }
-  if (max_iterations < 1) throw InputError("options.max_iterations", "must be at least 1, got " + std::to_string(max_iterations));
+  if (max_iterations < 1)
+    throw InputError("options.max_iterations", "must be at least 1, got " + std::to_string(max_iterations));
   if (!(smoothing >= 0.0 && smoothing <= kLargestSmoothing)) {
     throw InputError("options.smoothing", "must be between 0 and 0.01, got " + std::to_string(smoothing));
   }
@@ -145,6 +147,7 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
   data.X_WA = X_WA;
   data.X_WB = X_WB;
   data.smoothing = options.smoothing;
+  data.has_bundle = !A.is_convex() || !B.is_convex();
 
   // memory for every pair, in both programs because they change places
   for (const ConvexPart& part_A : A.parts()) {

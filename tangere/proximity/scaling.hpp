@@ -4,9 +4,9 @@
 ///
 ///   alpha = min { alpha : x in r_A + R_A (alpha S_A),  x in r_B + R_B (alpha S_B) }            (DCOL eq. 9)
 ///
-/// alpha > 1 apart, = 1 touching, < 1 overlapping. By the conic route: one small cone program, solved by the interior point of
-/// solvers/conic. The value comes with the point x, the witness points and the normal; scaling_derivatives.hpp has all derivatives. Both
-/// exact, or at a chosen smoothing kappa.
+/// alpha > 1 apart, = 1 touching, < 1 overlapping. By the conic route: one small cone program, solved by the interior
+/// point of solvers/conic. The value comes with the point x, the witness points and the normal; scaling_derivatives.hpp
+/// has all derivatives. Both exact, or at a chosen smoothing kappa.
 ///
 ///   ScalingWorkspace workspace;
 ///   const Scaling result = scaling(A, X_WA, B, X_WB, {}, workspace);
@@ -23,12 +23,14 @@ namespace tangere {
 enum class ScalingStatus {
   /// Solved to the tolerance.
   solved,
-  /// alpha = 0, found without solving: the centres coincide, or a centre lies in the half-space. x and the witness points are at the centre
+  /// alpha = 0, found without solving: the centres coincide, or a centre lies in the half-space. x and the witness
+  /// points are at the centre
   /// (on the half-space: the nearest point of its plane), the normal is one valid direction, nothing is NaN.
   zero_scaling,
   /// Tolerance not reached within the iteration limit; the best point found is returned with its gap and residual.
   iteration_limit,
-  /// Rounding stopped the iteration before the tolerance was reached; the best point found is returned with its gap and residual.
+  /// Rounding stopped the iteration before the tolerance was reached; the best point found is returned with its gap and
+  /// residual.
   numerical_limit,
 };
 
@@ -38,8 +40,9 @@ struct ScalingOptions {
   /// Stop when the duality gap and the residuals are below tolerance * alpha. Attainable down to about 1e-12.
   double tolerance = 1e-8;
   int max_iterations = 50;
-  /// Smoothing kappa, relative: answer with the central-path point s ∘ z = kappa alpha e, a smooth function of the poses and
-  /// parameters, whose relative duality gap is kappa times the pair's barrier degree. 0: the exact answer. At most 0.01.
+  /// Smoothing kappa, relative: answer with the central-path point s ∘ z = kappa alpha e, a smooth function of the
+  /// poses and parameters, whose relative duality gap is kappa times the pair's barrier degree. 0: the exact answer. At
+  /// most 0.01.
   double smoothing = 0.0;
 
   /// Throws InputError naming the first field out of range.
@@ -57,12 +60,14 @@ struct Scaling {
   Vector3 p_B;
   /// Unit normal of the touching scaled shapes at x.
   Vector3 normal;
-  /// The gap between p_A and p_B, negative when the shapes overlap (DCOL eq. 30, signed). An upper bound of the distance, not the distance.
+  /// The gap between p_A and p_B, negative when the shapes overlap (DCOL eq. 30, signed). An upper bound of the
+  /// distance, not the distance.
   double center_line_gap;
-  /// 0 where x is the only touching point; 1 or 2 where it may slide along a line or a face (parallel edges, faces). x is then a central one.
+  /// 0 where x is the only touching point; 1 or 2 where it may slide along a line or a face (parallel edges, faces). x
+  /// is then a central one.
   int point_freedom;
-  /// 0 where the normal is unique; 1 or 2 where alpha has a kink and the normal is one of many (parallel edges, two corners). Both are 0 with
-  /// smoothing, which makes point and normal unique.
+  /// 0 where the normal is unique; 1 or 2 where alpha has a kink and the normal is one of many (parallel edges, two
+  /// corners). Both are 0 with smoothing, which makes point and normal unique.
   int normal_freedom;
   int iterations;
   /// Relative duality gap: alpha is at most this fraction above the true value.
@@ -74,8 +79,8 @@ struct Scaling {
   int part_B = 0;
 };
 
-/// Memory of the queries, to be reused: after the first query of the largest pair nothing is allocated. Holds the solution of the
-/// last query for its derivatives. One per thread.
+/// Memory of the queries, to be reused: after the first query of the largest pair nothing is allocated. Holds the
+/// solution of the last query for its derivatives. One per thread.
 class ScalingWorkspace {
  public:
   ScalingWorkspace();
@@ -91,8 +96,9 @@ class ScalingWorkspace {
   std::unique_ptr<Data> data_;
 };
 
-/// The minimum scaling of A at X_WA and B at X_WB. Throws InputError for two half-spaces, for poses that are not finite, and for wrong options.
-[[nodiscard]] Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const ScalingOptions& options,
-                              ScalingWorkspace& workspace);
+/// The minimum scaling of A at X_WA and B at X_WB. Throws InputError for two half-spaces, for poses that are not
+/// finite, and for wrong options.
+[[nodiscard]] Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB,
+                              const ScalingOptions& options, ScalingWorkspace& workspace);
 
 }  // namespace tangere

@@ -1,8 +1,8 @@
 /// Derivatives of the minimum scaling by the implicit function theorem on the optimality conditions at the solution.
 ///
-/// In the frame of A, with s = S_u (u) + …, u = (x, alpha), f = S_pᵀ z the force of a block and p its lever (x for A, x - d for B), moving a body by
-/// (δr, φ) acts as if its rows saw u + δ̃,  δ̃ = (p × φ - δr, 0), and turns its force by φ × f. With H_A, H_B the linearised rows
-/// (auxiliaries eliminated) and s ∘ z = kappa alpha e,
+/// In the frame of A, with s = S_u (u) + …, u = (x, alpha), f = S_pᵀ z the force of a block and p its lever (x for A, x
+/// - d for B), moving a body by (δr, φ) acts as if its rows saw u + δ̃,  δ̃ = (p × φ - δr, 0), and turns its force by φ ×
+/// f. With H_A, H_B the linearised rows (auxiliaries eliminated) and s ∘ z = kappa alpha e,
 ///
 ///   (H_A + H_B - e_alpha e_alphaᵀ [kappa > 0] / alpha) du = (φ_A × f_A + φ_B × f_B, 0) - H_A δ̃_A - H_B δ̃_B
 ///
@@ -14,7 +14,6 @@
 #include <cmath>
 
 #include "tangere/math/assert.hpp"
-#include "tangere/math/so3.hpp"
 #include "tangere/proximity/scaling_workspace.hpp"
 
 namespace tangere {
@@ -34,7 +33,8 @@ ScalingWorkspace::Data& queried(ScalingWorkspace& workspace) {
 /// Force of the pair, from A to B, in the frame of A.
 Vector3 force(const ConicEngine<1>& engine) { return 0.5 * head3(engine.force[1] - engine.force[0]); }
 
-/// A row over the tangents of the parts' poses as one over those of the whole shapes' poses.
+/// A row over the tangents of the parts' poses as one over those of the whole shapes' poses. Nothing to do for convex
+/// shapes.
 template <class Row>
 void to_whole(const SolvedPair& pair, const ScalingWorkspace::Data& data, Row&& row) {
   const auto body = [&](int at, const Pose& X_WS, const Pose& X_SP) {
@@ -44,6 +44,27 @@ void to_whole(const SolvedPair& pair, const ScalingWorkspace::Data& data, Row&& 
   };
   body(0, data.X_WA, pair.part_A->X_SP);
   body(6, data.X_WB, pair.part_B->X_SP);
+}
+
+/// The wrench of the multipliers: dα / d(poses of the parts) without smoothing.
+Vector12 part_gradient(const SolvedPair& pair) {
+  const ConicEngine<1>& engine = pair.program.engine;
+  const bool zero = pair.status == ScalingStatus::zero_scaling;
+  Vector12 g;
+  if (zero && !(pair.part_A->set->scaled && pair.part_B->set->scaled)) return Vector12::Zero();
+  const Vector3 n = force(engine);
+  const Vector3 n_W = pair.X_WA.R * n;
+  g.segment<3>(0) = -n_W;
+  g.segment<3>(6) = n_W;
+  if (zero) {
+    g.segment<3>(3).setZero();
+    g.segment<3>(9).setZero();
+  } else {
+    const Vector3 x = head3(engine.u);
+    g.segment<3>(3) = n.cross(x);
+    g.segment<3>(9) = pair.program.X_AB.R.transpose() * (x - pair.program.X_AB.p).cross(n);
+  }
+  return g;
 }
 
 /// (p, alpha, y, 1) of a block in its own frame.
@@ -138,7 +159,8 @@ void parameter_columns(const SolvedPair& pair, int k, const ConvexPart& part, Ei
 void ScalingWorkspace::Data::linearise() {
   if (solved->linearised) return;
   ConicEngine<1>& engine = solved->program.engine;
-  // at relaxation kappa the conditions are off by kappa, and rounding is amplified to 1e-16 / kappa: go back to where both are small
+  // at relaxation kappa the conditions are off by kappa, and rounding is amplified to 1e-16 / kappa: go back to where
+  // both are small
   const double kappa = engine.gap / (engine.degree() * engine.u[3]);
   if (smoothing == 0.0 && kappa < kLeastDerivativeKappa) {
     (void)engine.recenter(kDerivativeKappa * engine.u[3], 1e-3);
@@ -151,22 +173,10 @@ void ScalingWorkspace::Data::linearise() {
 Vector12 scaling_gradient(ScalingWorkspace& workspace) {
   ScalingWorkspace::Data& data = queried(workspace);
   const SolvedPair& pair = *data.solved;
-  if (data.smoothing > 0.0 && pair.status != ScalingStatus::zero_scaling) return scaling_jacobian(workspace).x_alpha.row(3).transpose();
-  Vector12 g = Vector12::Zero();
-  const bool zero = pair.status == ScalingStatus::zero_scaling;
-  const bool both_scaled = pair.part_A->set->scaled && pair.part_B->set->scaled;
-  if (zero && !both_scaled) return g;
-  const ConicEngine<1>& engine = pair.program.engine;
-  const Vector3 n = force(engine);
-  const Vector3 n_W = pair.X_WA.R * n;
-  g.segment<3>(0) = -n_W;
-  g.segment<3>(6) = n_W;
-  if (!zero) {
-    const Vector3 x = head3(engine.u);
-    g.segment<3>(3) = n.cross(x);
-    g.segment<3>(9) = -(pair.program.X_AB.R.transpose() * n.cross(x - pair.program.X_AB.p));
-  }
-  to_whole(pair, data, g.transpose());
+  if (data.smoothing > 0.0 && pair.status != ScalingStatus::zero_scaling)
+    return scaling_jacobian(workspace).x_alpha.row(3).transpose();
+  Vector12 g = part_gradient(pair);
+  if (data.has_bundle) to_whole(pair, data, g.transpose());
   return g;
 }
 
@@ -193,55 +203,67 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
   const Vector3 x = head3(engine.u);
   const double alpha = engine.u[3];
 
-  // columns in the frame of A: a motion of A by δr, by φ, and of B by φ (in its own frame)
-  Matrix4x12& J = out.x_alpha;
-  const auto solve = [&](Vec4 rhs) { return engine.arrow.solve(rhs); };
-  const auto column = [&](int at, Vec4 du) { J.col(at) << du[0], du[1], du[2], du[3]; };
-  const SharedMatrix& H_A = engine.arrow.reduced(0);
-  const SharedMatrix& H_B = engine.arrow.reduced(1);
-  const auto times = [](const SharedMatrix& H, const Vector3& v) {
-    const Vec4 w{v[0], v[1], v[2], 0.0};
-    return sums(H.row[0] * w, H.row[1] * w, H.row[2] * w, H.row[3] * w);
-  };
+  // right-hand sides, row by row: [δr_A | φ_A | δr_B | φ_B], translations in world axes. With h a row of H_A, its
+  // product with x × φ is (h × x) · φ; likewise for B with x - d and φ turned by R_AB
+  const Vector3 lever_A = x;
+  const Vector3 lever_B = x - X_AB.p;
   const Vector3 f_A = head3(engine.force[0]);
   const Vector3 f_B = head3(engine.force[1]);
-  const auto shared = [](const Vector3& v) { return Vec4{v[0], v[1], v[2], 0.0}; };
-  for (int i = 0; i < 3; ++i) {
-    const Vector3 axis = Vector3::Unit(i);
-    const Vector3 axis_B = X_AB.R.col(i);
-    column(i, solve(Vec4{H_A.row[0][i], H_A.row[1][i], H_A.row[2][i], H_A.row[3][i]}));
-    column(3 + i, solve(shared(axis.cross(f_A)) - times(H_A, x.cross(axis))));
-    column(9 + i, solve(shared(axis_B.cross(f_B)) - times(H_B, (x - X_AB.p).cross(axis_B))));
+  double rows[kShared][12];
+  for (int a = 0; a < kShared; ++a) {
+    const Vector3 h_A = head3(engine.arrow.reduced(0).row[a]);
+    const Vector3 h_B = head3(engine.arrow.reduced(1).row[a]);
+    Vector3 turn_A = lever_A.cross(h_A);
+    Vector3 turn_B = lever_B.cross(h_B);
+    if (a < 3) {
+      // φ × f, row a
+      turn_A += f_A.cross(Vector3::Unit(a));
+      turn_B += f_B.cross(Vector3::Unit(a));
+    }
+    Eigen::Map<Eigen::Matrix<double, 4, 3, Eigen::RowMajor>> row(rows[a]);
+    row.row(0) = (R_WA * h_A).transpose();
+    row.row(1) = turn_A.transpose();
+    row.row(2).setZero();
+    row.row(3) = (X_AB.R.transpose() * turn_B).transpose();
   }
-  // moving both moves x along
-  J.block<4, 3>(0, 6) = -J.block<4, 3>(0, 0);
-  J.block<3, 3>(0, 6) += Matrix3::Identity();
+  engine.arrow.factors().solve_rows(rows);
 
-  // to world axes
-  J.topRows<3>() = (R_WA * J.topRows<3>()).eval();
-  J.block<4, 3>(0, 0) = (J.block<4, 3>(0, 0) * R_WA.transpose()).eval();
-  J.block<4, 3>(0, 6) = (J.block<4, 3>(0, 6) * R_WA.transpose()).eval();
-  if (data.smoothing == 0.0) {
-    const Vector3 n = force(engine);
-    const Vector3 n_W = R_WA * n;
-    J.row(3) << -n_W.transpose(), n.cross(x).transpose(), n_W.transpose(),
-        -(X_AB.R.transpose() * n.cross(x - X_AB.p)).transpose();
+  // x in world axes; moving both bodies moves x along, which gives the columns of δr_B
+  Matrix4x12& J = out.x_alpha;
+  double* to = J.data();
+  for (int i = 0; i < 3; ++i, to += 12) {
+    for (int c = 0; c < 12; ++c) to[c] = R_WA(i, 0) * rows[0][c] + R_WA(i, 1) * rows[1][c] + R_WA(i, 2) * rows[2][c];
+    for (int c = 0; c < 3; ++c) to[6 + c] = -to[c];
+    to[6 + i] += 1.0;
   }
+  for (int c = 0; c < 12; ++c) to[c] = rows[3][c];
+  for (int c = 0; c < 3; ++c) to[6 + c] = -to[c];
+  if (data.smoothing == 0.0) J.row(3) = part_gradient(pair).transpose();
 
   // witness points: p = r + (x - r) / alpha, or x itself on a half-space
   const auto witness = [&](Matrix3x12& P, const ConvexSet& set, int at, const Vector3& lever) {
-    P = J.topRows<3>();
-    if (!set.scaled) return;
-    P.noalias() -= lever / alpha * J.row(3);
-    P /= alpha;
-    P.block<3, 3>(0, at) += (1.0 - 1.0 / alpha) * Matrix3::Identity();
+    if (!set.scaled) {
+      P = J.topRows<3>();
+      return;
+    }
+    const double inverse = 1.0 / alpha;
+    const double* d_alpha = J.data() + 36;
+    for (int i = 0; i < 3; ++i) {
+      const double* d_x = J.data() + 12 * i;
+      double* d_p = P.data() + 12 * i;
+      const double weight = inverse * inverse * lever[i];
+      for (int c = 0; c < 12; ++c) d_p[c] = inverse * d_x[c] - weight * d_alpha[c];
+      d_p[at + i] += 1.0 - inverse;
+    }
   };
-  witness(out.p_A, *pair.part_A->set, 0, R_WA * x);
-  witness(out.p_B, *pair.part_B->set, 6, R_WA * (x - X_AB.p));
-  for (int i = 0; i < 4; ++i) to_whole(pair, data, J.row(i));
-  for (int i = 0; i < 3; ++i) {
-    to_whole(pair, data, out.p_A.row(i));
-    to_whole(pair, data, out.p_B.row(i));
+  witness(out.p_A, *pair.part_A->set, 0, R_WA * lever_A);
+  witness(out.p_B, *pair.part_B->set, 6, R_WA * lever_B);
+  if (data.has_bundle) {
+    for (int i = 0; i < 4; ++i) to_whole(pair, data, J.row(i));
+    for (int i = 0; i < 3; ++i) {
+      to_whole(pair, data, out.p_A.row(i));
+      to_whole(pair, data, out.p_B.row(i));
+    }
   }
   out.unique = data.free.point == 0 && data.free.normal == 0;
   return out;

@@ -3,7 +3,6 @@
 /// What a scaling query leaves behind for its derivatives (private to proximity).
 
 #include <memory>
-#include <vector>
 
 #include "tangere/proximity/pair_program.hpp"
 #include "tangere/proximity/scaling.hpp"
@@ -25,12 +24,15 @@ struct SolvedPair {
   bool linearised = false;
 };
 
+/// Memory of `freedom`, used only for sums of many parts.
+using RankStorage = AlignedVector;
+
 /// How unique the solution is: dimensions of the sets of optimal x and of optimal normals.
 struct Freedom {
   int point = 0;
   int normal = 0;
 };
-[[nodiscard]] Freedom freedom(const SolvedPair& pair, std::vector<double>& storage);
+[[nodiscard]] Freedom freedom(const SolvedPair& pair, RankStorage& storage);
 
 struct ScalingWorkspace::Data {
   /// The pair of parts that decided, and a second one to try other parts of a bundle.
@@ -44,9 +46,10 @@ struct ScalingWorkspace::Data {
   Freedom free;
   int num_parameters_A = 0;
   int num_parameters_B = 0;
+  bool has_bundle = false;
   bool has_query = false;
   /// Rows for the rank decisions of uniqueness.cpp.
-  std::vector<double> rank_storage;
+  RankStorage rank_storage;
   Matrix4X parameter_columns_A;
   Matrix4X parameter_columns_B;
 

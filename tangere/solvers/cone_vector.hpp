@@ -2,13 +2,13 @@
 
 /// Vectors of a second-order cone and its Nesterov–Todd scaling, in registers.
 ///
-/// A cone of dimension ≤ 4 C is held in C short vectors (unused entries are zero and stay zero). J = diag(1, -1, …, -1),
-/// det v = vᵀ J v. With p = √(det s · det z), ω = p / det s and
+/// A cone of dimension ≤ 4 C is held in C short vectors (unused entries are zero and stay zero). J = diag(1, -1, …,
+/// -1), det v = vᵀ J v. With p = √(det s · det z), ω = p / det s and
 ///
 ///   a = (ω J s + z) / √(2 (p + sᵀz))
 ///
-/// the scaling W with W z = W⁻¹ s = λ has   W⁻² = 2 a aᵀ - ω J,   W⁻¹ = [a₀ a₁ᵀ; a₁ √ω I + a₁ a₁ᵀ / (√ω + a₀)],   det λ = p:
-/// no explicit inverse of an arrow matrix, two roots and two divisions.
+/// the scaling W with W z = W⁻¹ s = λ has   W⁻² = 2 a aᵀ - ω J,   W⁻¹ = [a₀ a₁ᵀ; a₁ √ω I + a₁ a₁ᵀ / (√ω + a₀)],   det λ
+/// = p: no explicit inverse of an arrow matrix, two roots and two divisions.
 
 #include <algorithm>
 #include <cmath>
@@ -137,10 +137,11 @@ template <int C>
   return with_head(inverse_l0 * (square - x0 * w.lambda), x0);
 }
 
-/// 1 / (the largest t with v + t d in the cone), not positive if there is none; `det_v` = det v, `inverse` its reciprocal. (vᵀJd)² ≥ det v det d
-/// holds for v inside the cone, so a negative discriminant is rounding.
+/// 1 / (the largest t with v + t d in the cone), not positive if there is none; `det_v` = det v, `inverse` its
+/// reciprocal. (vᵀJd)² ≥ det v det d holds for v inside the cone, so a negative discriminant is rounding.
 template <int C>
-[[nodiscard, gnu::always_inline]] inline double boundary_ratio(const ConeVector<C>& v, const ConeVector<C>& d, double det_v, double inverse) {
+[[nodiscard, gnu::always_inline]] inline double boundary_ratio(const ConeVector<C>& v, const ConeVector<C>& d,
+                                                               double det_v, double inverse) {
   const ConeVector<C> reflected = reflect(d);
   const double b = dot(v, reflected);
   const double discriminant = b * b - det_v * dot(d, reflected);

@@ -23,8 +23,8 @@ constexpr int kMostVariables = kShared + kMaxAux;
 /// How far a start is pushed into the cone.
 constexpr double kWarmMargin = 1e-2;
 
-/// The rows of a program for the engine: the first four variables are shared, the others own. A program of fewer variables gets
-/// dummies, each held by the rows 1 ± t ≥ 0 (they stay at t = 0 and touch nothing else).
+/// The rows of a program for the engine: the first four variables are shared, the others own. A program of fewer
+/// variables gets dummies, each held by the rows 1 ± t ≥ 0 (they stay at t = 0 and touch nothing else).
 ConicRows to_rows(const ConicProgram& program, int cone_dimension) {
   const int n = static_cast<int>(program.c.size());
   const int dummies = std::max(0, kShared - n);
@@ -72,7 +72,8 @@ class Core {
   }
 
   /// Puts (x, s, z) in and runs.
-  EngineStatus run(const ConicProgram& program, const EngineOptions& options, const VectorX& x, const VectorX& s, const VectorX& z) {
+  EngineStatus run(const ConicProgram& program, const EngineOptions& options, const VectorX& x, const VectorX& s,
+                   const VectorX& z) {
     ConicBlock<C>& b = engine_.blocks[0];
     for (int i = 0; i < kShared; ++i) engine_.u[i] = i < num_variables_ ? x[i] : 0.0;
     for (int j = 0; j < rows_.num_aux(); ++j) b.y[j] = x[kShared + j];
@@ -99,7 +100,8 @@ class Core {
       from += dimension;
     }
     engine_.consistent = false;
-    engine_.gap = ConicEngine<C>::on(b, [&](ConicBlock<C>& block, auto operations) { return operations.complementarity(block); });
+    engine_.gap =
+        ConicEngine<C>::on(b, [&](ConicBlock<C>& block, auto operations) { return operations.complementarity(block); });
     return engine_.run(options);
   }
 
@@ -164,21 +166,24 @@ void ConicProgram::verify() const {
   require(c.size() >= 1 && c.size() <= kMostVariables, "c",
           "must have 1 to " + std::to_string(kMostVariables) + " entries, got " + std::to_string(c.size()));
   require(G.rows() == rows && G.cols() == c.size(), "G",
-          "must be " + std::to_string(rows) + " x " + std::to_string(c.size()) + ", is " + std::to_string(G.rows()) + " x " +
-              std::to_string(G.cols()));
+          "must be " + std::to_string(rows) + " x " + std::to_string(c.size()) + ", is " + std::to_string(G.rows()) +
+              " x " + std::to_string(G.cols()));
   require(h.size() == rows, "h", "must have " + std::to_string(rows) + " entries, has " + std::to_string(h.size()));
   require(c.allFinite(), "c", "must be finite");
   require(G.allFinite(), "G", "must be finite");
   require(h.allFinite(), "h", "must be finite");
-  require(Eigen::ColPivHouseholderQR<MatrixX>(G).rank() == c.size(), "G", "must have full column rank: some variable is not held");
+  require(Eigen::ColPivHouseholderQR<MatrixX>(G).rank() == c.size(), "G",
+          "must have full column rank: some variable is not held");
 }
 
 void ConicOptions::verify() const {
   if (!(relative_tolerance >= 0.0 && absolute_tolerance >= 0.0 && relative_tolerance + absolute_tolerance > 0.0)) {
     throw InputError("options.relative_tolerance", "tolerances must not be negative, and not both zero");
   }
-  if (max_iterations < 1) throw InputError("options.max_iterations", "must be at least 1, got " + std::to_string(max_iterations));
-  if (!(kappa >= 0.0 && std::isfinite(kappa))) throw InputError("options.kappa", "must not be negative, got " + std::to_string(kappa));
+  if (max_iterations < 1)
+    throw InputError("options.max_iterations", "must be at least 1, got " + std::to_string(max_iterations));
+  if (!(kappa >= 0.0 && std::isfinite(kappa)))
+    throw InputError("options.kappa", "must not be negative, got " + std::to_string(kappa));
 }
 
 std::string_view to_string(ConicStatus status) {
@@ -206,7 +211,8 @@ struct ConicSolver::Data {
   }
   explicit Data(ConicProgram p)
       : program(std::move(p)),
-        core(wide(program) ? decltype(core)(std::in_place_index<1>, program) : decltype(core)(std::in_place_index<0>, program)),
+        core(wide(program) ? decltype(core)(std::in_place_index<1>, program)
+                           : decltype(core)(std::in_place_index<0>, program)),
         normal(program.G.transpose() * program.G) {
     const Eigen::Index n = program.c.size();
     const Eigen::Index m = program.h.size();

@@ -2,11 +2,12 @@
 
 /// Small dense cone programs by a primal-dual interior point.
 ///
-///   minimise  cᵀx   subject to   h - G x = s in K = R₊ᵐ × Q_{q₁} × Q_{q₂} × …,      dual:  c + Gᵀz = 0,  z in K        (DCOL eq. 1-5)
+///   minimise  cᵀx   subject to   h - G x = s in K = R₊ᵐ × Q_{q₁} × Q_{q₂} × …,      dual:  c + Gᵀz = 0,  z in K (DCOL
+///   eq. 1-5)
 ///
-/// Nesterov–Todd scaling, Mehrotra's predictor and corrector, and a last phase of Newton steps on s ∘ z = κ e that ends at a well-centred point
-/// (solvers/conic_engine.hpp has the algorithm). Meant for tens of variables and rows: everything is laid out when the solver is made, a
-/// solve allocates nothing.
+/// Nesterov–Todd scaling, Mehrotra's predictor and corrector, and a last phase of Newton steps on s ∘ z = κ e that ends
+/// at a well-centred point (solvers/conic_engine.hpp has the algorithm). Meant for tens of variables and rows:
+/// everything is laid out when the solver is made, a solve allocates nothing.
 ///
 ///   ConicSolver solver(program);
 ///   const ConicSolution& answer = solver.solve();
@@ -30,7 +31,8 @@ struct ConicProgram {
   /// … then come the second-order cones, of these dimensions (at least 2, at most 32): s₀ ≥ |(s₁, …)|.
   std::vector<int> cones;
 
-  /// Throws InputError naming the first thing wrong: sizes, numbers that are not finite, more than 68 variables, G without full column rank.
+  /// Throws InputError naming the first thing wrong: sizes, numbers that are not finite, more than 68 variables, G
+  /// without full column rank.
   void verify() const;
 };
 
@@ -89,7 +91,8 @@ class ConicSolver {
   std::unique_ptr<Data> data_;
 };
 
-/// A program as text, to keep a hard case as a test: every number with all its digits, `read_conic_program(write_conic_program(p))` is p to the bit.
+/// A program as text, to keep a hard case as a test: every number with all its digits,
+/// `read_conic_program(write_conic_program(p))` is p to the bit.
 void write_conic_program(std::ostream& out, const ConicProgram& program);
 /// Throws InputError with the line where the text is not a program.
 [[nodiscard]] ConicProgram read_conic_program(std::istream& in);

@@ -1,10 +1,10 @@
 #pragma once
 
-/// Newton's method on s ∘ z = target e itself (the arrow, or Alizadeh–Haeberly–Overton, direction), used to walk the last bit to a
-/// point of the central path.
+/// Newton's method on s ∘ z = target e itself (the arrow, or Alizadeh–Haeberly–Overton, direction), used to walk the
+/// last bit to a point of the central path.
 ///
-/// Nesterov–Todd steps are robust far from the path but centre slowly next to the boundary of a curved cone: the answer of a
-/// Mehrotra iteration with gap g has normals that are off by √g. Linearising the product s ∘ z,
+/// Nesterov–Todd steps are robust far from the path but centre slowly next to the boundary of a curved cone: the answer
+/// of a Mehrotra iteration with gap g has normals that are off by √g. Linearising the product s ∘ z,
 ///
 ///   dz = -z - M ds + target s⁻¹,     M = L(s)⁻¹ L(z),    L(s) = [s₀ s₁ᵀ; s₁ s₀ I],
 ///
@@ -73,6 +73,23 @@ class SharedLu {
       x[i] *= a_[i][i];
     }
     return Vec4{x[0], x[1], x[2], x[3]};
+  }
+  /// Several right-hand sides at once, as rows of `Columns` numbers; overwritten by the solutions.
+  template <int Columns>
+  void solve_rows(double (&rows)[kShared][Columns]) const {
+    double x[kShared][Columns];
+    for (int i = 0; i < kShared; ++i) {
+      for (int c = 0; c < Columns; ++c) x[i][c] = rows[order_[i]][c];
+      for (int j = 0; j < i; ++j) {
+        for (int c = 0; c < Columns; ++c) x[i][c] -= a_[i][j] * x[j][c];
+      }
+    }
+    for (int i = kShared - 1; i >= 0; --i) {
+      for (int j = i + 1; j < kShared; ++j) {
+        for (int c = 0; c < Columns; ++c) x[i][c] -= a_[i][j] * x[j][c];
+      }
+      for (int c = 0; c < Columns; ++c) rows[i][c] = x[i][c] *= a_[i][i];
+    }
   }
 
  private:
@@ -259,20 +276,21 @@ class ArrowSystem {
     }
     return lu_.solve(rhs);
   }
-  /// Completes the step (after `direction` for the same target) without taking it; returns |s ∘ z - target e| after a full
-  /// step, infinite if that leaves a cone.
+  /// Completes the step (after `direction` for the same target) without taking it; returns |s ∘ z - target e| after a
+  /// full step, infinite if that leaves a cone.
   [[nodiscard]] double complete(Block* blocks, int num_blocks, Vec4 du, bool consistent) {
     double error = 0.0;
     for (int k = 0; k < num_blocks; ++k) {
-      error = std::max(error, with_operations<ArrowOperations>(
-                                  blocks[k], [&](auto operations) { return operations.complete(blocks[k], own_[k], du, consistent); }));
+      error = std::max(error, with_operations<ArrowOperations>(blocks[k], [&](auto operations) {
+                         return operations.complete(blocks[k], own_[k], du, consistent);
+                       }));
     }
     return error;
   }
 
   /// The block's matrix over the shared variables.
   [[nodiscard]] const SharedMatrix& reduced(int k) const { return own_[k].reduced; }
-  [[nodiscard]] Vec4 solve(Vec4 rhs) const { return lu_.solve(rhs); }
+  [[nodiscard]] const SharedLu& factors() const { return lu_; }
   /// du for a right-hand side (shared, own of block k); `own` is overwritten.
   [[nodiscard]] Vec4 solve(const Block& block, int k, Vec4 shared, double* own) const {
     return lu_.solve(shared - with_operations<ArrowOperations>(

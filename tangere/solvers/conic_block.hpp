@@ -1,16 +1,18 @@
 #pragma once
 
-/// One block of conic rows inside the interior point: its slacks and multipliers, its part of the Newton system, and the
-/// elimination of its own variables y, so that the outer iteration sees four shared variables only.
+/// One block of conic rows inside the interior point: its slacks and multipliers, its part of the Newton system, and
+/// the elimination of its own variables y, so that the outer iteration sees four shared variables only.
 ///
 ///   s = S_u u + S_y y + s_0,   c_u = Σ S_uᵀ z,   c_y = S_yᵀ z,   s ∘ z → 0
 ///
-/// With w = z / s on the orthant and W⁻² on a cone, and the step (du, dy), the slack step is ds = S_u du + S_y dy - r, r = s - S_u u - S_y y - s_0, and
+/// With w = z / s on the orthant and W⁻² on a cone, and the step (du, dy), the slack step is ds = S_u du + S_y dy - r,
+/// r = s - S_u u - S_y y - s_0, and
 ///
 ///   [H_uu H_uy; H_yu H_yy] (du, dy) = -(c_u, c_y) - Sᵀ g + Sᵀ W⁻² r,      dz = -z - W⁻² ds - g
 ///
-/// where g = 0 for the predictor, and g = (correction) - (target) s⁻¹ for the combined step. H_yy = L D Lᵀ is eliminated here.
-/// Orthant rows are swept by columns four at a time, or by rows where a row meets all four shared variables at once.
+/// where g = 0 for the predictor, and g = (correction) - (target) s⁻¹ for the combined step. H_yy = L D Lᵀ is
+/// eliminated here. Orthant rows are swept by columns four at a time, or by rows where a row meets all four shared
+/// variables at once.
 
 #include <cstddef>
 
@@ -110,7 +112,14 @@ struct BlockOperations {
     const double* inverse_sz;
     double* residual;
     explicit Orthant(const Block& b)
-        : s(b.s), z(b.z), ds(b.ds), dz(b.dz), g(b.g), weight(b.weight), inverse_sz(b.inverse_sz), residual(b.residual) {}
+        : s(b.s),
+          z(b.z),
+          ds(b.ds),
+          dz(b.dz),
+          g(b.g),
+          weight(b.weight),
+          inverse_sz(b.inverse_sz),
+          residual(b.residual) {}
   };
 
   /// S_u du + S_y dy for four orthant rows at a time: the sweep keeps its pointers and multipliers in registers.
@@ -201,7 +210,8 @@ struct BlockOperations {
       for (int j = 0; j < ny; ++j) {
         ty[j] = cone_transposed_y(b, k, j, cone.scaling.a);
         coupling[j] += ty[j] * t2 - omega * load4(b.rows.form_yu + kShared * (ny * k + j));
-        for (int l = 0; l <= j; ++l) yy[ny * j + l] += 2.0 * ty[j] * ty[l] - omega * b.rows.form_yy[ny * (ny * k + j) + l];
+        for (int l = 0; l <= j; ++l)
+          yy[ny * j + l] += 2.0 * ty[j] * ty[l] - omega * b.rows.form_yy[ny * (ny * k + j) + l];
       }
     }
 
@@ -251,7 +261,8 @@ struct BlockOperations {
     }
   }
 
-  /// Sᵀ x, x being `orthant` and a member of the cones; the own part is subtracted from `rhs`, the shared part returned.
+  /// Sᵀ x, x being `orthant` and a member of the cones; the own part is subtracted from `rhs`, the shared part
+  /// returned.
   static Vec4 transposed(Block& b, const double* orthant, ConeVector<C> ConeState<C>::*member) {
     const int ny = num_aux(b);
     double* rhs = b.rhs;

@@ -4,10 +4,11 @@
 ///
 ///   minimise  c_uᵀu + Σ c_yᵀy   subject to   S_u u + S_y y + s_0 = s in K      (each block)
 ///
-/// The main loop is the algorithm: Nesterov–Todd scaling, predictor, centring weight (1 - a)³, second-order correction, step to 0.99 of the
-/// boundary (Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", §7; Mehrotra 1992). Departures: the own
-/// variables of each block are eliminated, so the system is 4x4 whatever the rows; the right-hand sides use -c instead of
-/// the dual residual, which makes every full step dual feasible again; ds = S du, never through the scaling.
+/// The main loop is the algorithm: Nesterov–Todd scaling, predictor, centring weight (1 - a)³, second-order correction,
+/// step to 0.99 of the boundary (Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", §7; Mehrotra
+/// 1992). Departures: the own variables of each block are eliminated, so the system is 4x4 whatever the rows; the
+/// right-hand sides use -c instead of the dual residual, which makes every full step dual feasible again; ds = S du,
+/// never through the scaling.
 
 #include <algorithm>
 #include <cmath>
@@ -23,14 +24,15 @@ struct EngineOptions {
   double relative_tolerance;
   double absolute_tolerance;
   int max_iterations;
-  /// Stop at the point of the central path with s ∘ z = kappa e, or kappa (objective) e if `relative_kappa`. 0: at the solution.
+  /// Stop at the point of the central path with s ∘ z = kappa e, or kappa (objective) e if `relative_kappa`. 0: at the
+  /// solution.
   double kappa = 0.0;
   bool relative_kappa = false;
   /// Without relaxation: try to finish by arrow steps when the relative gap is below this.
   double finish_below = 1e-5;
   int max_final_steps = 8;
-  /// How near to the central path the answer must be: |s ∘ z - kappa e| ≤ centrality * kappa, or, where rounding forbids
-  /// that, no more progress below `loosest_centrality`.
+  /// How near to the central path the answer must be: |s ∘ z - kappa e| ≤ centrality * kappa, or, where rounding
+  /// forbids that, no more progress below `loosest_centrality`.
   double centrality = 0.1;
   double loosest_centrality = 1e-6;
 };
@@ -84,7 +86,8 @@ class ConicEngine {
     return total;
   }
 
-  /// Moves the iterate to the central-path point s ∘ z = target e nearby. False if it could not; the iterate has then only come nearer.
+  /// Moves the iterate to the central-path point s ∘ z = target e nearby. False if it could not; the iterate has then
+  /// only come nearer.
   bool recenter(double target, double centrality_wanted) {
     EngineOptions options{.relative_tolerance = 1.0, .absolute_tolerance = 0.0, .max_iterations = 0};
     options.kappa = target;
@@ -123,8 +126,8 @@ class ConicEngine {
   [[nodiscard]] double centrality(double target) const;
 
  private:
-  /// Arrow Newton steps from nearby to the central-path point s ∘ z = target e. False if they do not get there; the iterate has then only come
-  /// nearer.
+  /// Arrow Newton steps from nearby to the central-path point s ∘ z = target e. False if they do not get there; the
+  /// iterate has then only come nearer.
   [[nodiscard]] bool finish(const EngineOptions& options, double target);
   /// |s - (S_u u + S_y y + s_0)| in its units.
   [[nodiscard]] double largest_residual() const;
@@ -132,7 +135,6 @@ class ConicEngine {
   void drop_residual();
   /// Gap (without relaxation) and dual residual are small enough; the dual residual is measured.
   [[nodiscard]] bool settled(const EngineOptions& options);
-
 };
 
 template <int C>
@@ -226,11 +228,13 @@ bool ConicEngine<C>::finish(const EngineOptions& options, double target) {
     if (options.kappa > 0.0 && options.relative_kappa) {
       // the step is affine in the target: aim at kappa times the new objective
       const double at_zero = dot(cost, arrow.direction(blocks, num_blocks, cost, 0.0, consistent));
-      const double slope = (dot(cost, arrow.direction(blocks, num_blocks, cost, target, consistent)) - at_zero) / target;
+      const double slope =
+          (dot(cost, arrow.direction(blocks, num_blocks, cost, target, consistent)) - at_zero) / target;
       target = options.kappa * (objective() + at_zero) / (1.0 - options.kappa * slope);
       if (!(target > 0.0)) return false;
     }
-    // straight to the target if that is near enough; else first to the central path where we are, or half the way down it
+    // straight to the target if that is near enough; else first to the central path where we are, or half the way down
+    // it
     double aim = target;
     double before = centrality(target) * target;
     Vec4 du = arrow.direction(blocks, num_blocks, cost, aim, consistent);
@@ -282,7 +286,8 @@ template <int C>
 bool ConicEngine<C>::step_along(Vec4 du) {
   double ratio = 1e-3;
   for (int k = 0; k < num_blocks; ++k) {
-    ratio = std::max(ratio, on(blocks[k], [&](Block& b, auto operations) { return operations.combine(b, du, consistent); }));
+    ratio = std::max(ratio,
+                     on(blocks[k], [&](Block& b, auto operations) { return operations.combine(b, du, consistent); }));
   }
   const double step = std::min(1.0, kBoundaryFraction / ratio);
   if (!std::isfinite(step * sum(du)) || step < kShortestStep) return false;
@@ -335,8 +340,10 @@ EngineStatus ConicEngine<C>::run(const EngineOptions& options) {
     const double kappa = options.relative_kappa ? options.kappa * value : options.kappa;
     const double tolerance = options.absolute_tolerance + options.relative_tolerance * std::abs(value);
     // near the end: straight to a central point
-    if (kappa > 0.0 ? gap * inverse_degree <= kNearTarget * kappa : gap <= std::max(next_finish * std::abs(value), tolerance)) {
-      if (finish(options, kappa > 0.0 ? kappa : std::min(gap, kFinalFraction * tolerance) * inverse_degree)) return EngineStatus::solved;
+    if (kappa > 0.0 ? gap * inverse_degree <= kNearTarget * kappa
+                    : gap <= std::max(next_finish * std::abs(value), tolerance)) {
+      if (finish(options, kappa > 0.0 ? kappa : std::min(gap, kFinalFraction * tolerance) * inverse_degree))
+        return EngineStatus::solved;
       next_finish = 1e-2 * gap / std::abs(value);
       if (kappa == 0.0 && gap <= tolerance) {
         if (settled(options)) return EngineStatus::solved;
@@ -359,7 +366,8 @@ EngineStatus ConicEngine<C>::run(const EngineOptions& options) {
     const Vec4 du = solve(H, rhs);
     double ratio = 1.0;
     for (int k = 0; k < num_blocks; ++k) {
-      ratio = std::max(ratio, on(blocks[k], [&](Block& b, auto operations) { return operations.predict(b, du, consistent); }));
+      ratio = std::max(ratio,
+                       on(blocks[k], [&](Block& b, auto operations) { return operations.predict(b, du, consistent); }));
     }
 
     // centring weight, then the combined step

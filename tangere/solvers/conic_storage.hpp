@@ -17,8 +17,10 @@ class BlockStorage {
     const std::size_t state = 8 * static_cast<std::size_t>(rows.padded_orthant) + 4 * padded(rows.num_aux) +
                               padded(rows.num_aux * rows.num_aux);
     if (state_.size() < state) state_.resize(state);
-    if (cones_.size() < static_cast<std::size_t>(rows.num_cones)) cones_.resize(static_cast<std::size_t>(rows.num_cones));
-    if (coupling_.size() < static_cast<std::size_t>(rows.num_aux)) coupling_.resize(static_cast<std::size_t>(rows.num_aux));
+    if (cones_.size() < static_cast<std::size_t>(rows.num_cones))
+      cones_.resize(static_cast<std::size_t>(rows.num_cones));
+    if (coupling_.size() < static_cast<std::size_t>(rows.num_aux))
+      coupling_.resize(static_cast<std::size_t>(rows.num_aux));
   }
   /// Points the block at the memory.
   void bind(const ConicRowsView& rows, ConicBlock<C>& block) {

@@ -41,7 +41,9 @@ struct Enlarge {
   }
   ShapeSpec operator()(const Box& s) const { return Box{k * s.size}; }
   ShapeSpec operator()(const Polytope& s) const { return Polytope{s.A, k * s.b}; }
-  ShapeSpec operator()(const RoundedPolytope& s) const { return RoundedPolytope{{s.core.A, k * s.core.b}, k * s.radius}; }
+  ShapeSpec operator()(const RoundedPolytope& s) const {
+    return RoundedPolytope{{s.core.A, k * s.core.b}, k * s.radius};
+  }
   ShapeSpec operator()(const Capsule& s) const { return Capsule{k * s.radius, k * s.length}; }
   ShapeSpec operator()(const Cylinder& s) const { return Cylinder{k * s.radius, k * s.length}; }
   ShapeSpec operator()(const Cone& s) const { return Cone{k * s.height, s.half_angle}; }
@@ -227,8 +229,8 @@ TEST(ScalingLaws, ClosedForms) {
     EXPECT_NEAR(boxes.alpha, (2.0 * local.array().abs() / (size1 + size2).array()).maxCoeff(), 1e-11 * boxes.alpha);
     // a sphere before a face of a box
     const double distance = random.uniform(0.5, 5.0);
-    const Scaling face =
-        scaling(Box{size1}, X_WA, Sphere{r2}, Pose(random.rotation(), X_WA * Vector3(0, 0, distance)), kTight, workspace);
+    const Scaling face = scaling(Box{size1}, X_WA, Sphere{r2}, Pose(random.rotation(), X_WA * Vector3(0, 0, distance)),
+                                 kTight, workspace);
     EXPECT_NEAR(face.alpha, distance / (r2 + size1.z() / 2), 1e-11 * face.alpha);
     // a sphere above a plane that is not through the origin of its frame
     const double offset = random.uniform(-1.0, 1.0);

@@ -14,7 +14,9 @@ namespace {
 
 constexpr double kSmoothings[] = {1e-2, 1e-3, 1e-4, 1e-6};
 
-ScalingOptions tight(double smoothing = 0.0) { return {.tolerance = 1e-12, .max_iterations = 100, .smoothing = smoothing}; }
+ScalingOptions tight(double smoothing = 0.0) {
+  return {.tolerance = 1e-12, .max_iterations = 100, .smoothing = smoothing};
+}
 
 /// Steps of the pose tangents in units of the pair: lengths in metres, angles in radians.
 Pose moved(const Pose& X, const VectorX& tangent, int at) { return X.perturbed(Vector6(tangent.segment<6>(at))); }
@@ -35,8 +37,9 @@ TEST_P(ScalingDerivatives, GradientOfAlpha) {
   ASSERT_EQ(r.status, ScalingStatus::solved);
   const Vector12 g = scaling_gradient(workspace_);
   ScalingWorkspace other;
-  const Difference reference = difference([&](const VectorX& t) -> VectorX { return VectorX::Constant(1, query(t, tight(), other).alpha); }, 12,
-                                          1, {.scale = 1e-3, .noise = 1e-13});
+  const Difference reference =
+      difference([&](const VectorX& t) -> VectorX { return VectorX::Constant(1, query(t, tight(), other).alpha); }, 12,
+                 1, {.scale = 1e-3, .noise = 1e-13});
   const VectorX expected = reference.jacobian.row(0);
   // a difference across a nearby change of features knows its own error
   const double blur = reference.error.maxCoeff();
@@ -80,8 +83,8 @@ TEST_P(ScalingDerivatives, JacobianOfTheExactPoint) {
   if (!J.unique) return;
   MatrixX actual(10, 12);
   actual << J.x_alpha, J.p_A, J.p_B;
-  // the reference: points so near on the central path that they move like the solution, and smoothly. Where two such points move
-  // differently, features change within the tolerance and the exact point has no useful derivative.
+  // the reference: points so near on the central path that they move like the solution, and smoothly. Where two such
+  // points move differently, features change within the tolerance and the exact point has no useful derivative.
   ScalingWorkspace other;
   const auto jacobian_at = [&](double kappa) {
     (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, tight(kappa), other);
@@ -129,7 +132,8 @@ TEST_P(ScalingDerivatives, Parameters) {
                         v << s.x, s.alpha;
                         return v;
                       },
-                      static_cast<int>(theta.size()), 4, {.scale = 1e-3 * (kappa > 0.0 ? std::sqrt(kappa / 1e-2) : 1.0), .noise = 1e-13})
+                      static_cast<int>(theta.size()), 4,
+                      {.scale = 1e-3 * (kappa > 0.0 ? std::sqrt(kappa / 1e-2) : 1.0), .noise = 1e-13})
                       .jacobian;
       for (Eigen::Index k = 0; k < theta.size(); ++k) J.col(k) /= unit[k];
       return J;

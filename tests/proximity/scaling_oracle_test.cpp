@@ -1,5 +1,5 @@
-/// The minimum scaling against answers that nobody here computed: CVXOPT's conelp with rigorous bounds (tests/oracles/cvxopt_scaling.py), and
-/// degenerate cases with exact answers (tests/oracles/degenerate_scaling.py).
+/// The minimum scaling against answers that nobody here computed: CVXOPT's conelp with rigorous bounds
+/// (tests/oracles/cvxopt_scaling.py), and degenerate cases with exact answers (tests/oracles/degenerate_scaling.py).
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,8 @@ TEST(ScalingOracle, AgreesWithCvxopt) {
     const double upper = pair.record.at("alpha_upper");
     const double outside = std::max({0.0, lower - r.alpha, r.alpha - upper}) / upper;
     worst = std::max(worst, outside);
-    EXPECT_LE(outside, 1e-8) << "line " << i + 1 << ": alpha " << r.alpha << " not in [" << lower << ", " << upper << "]";
+    EXPECT_LE(outside, 1e-8) << "line " << i + 1 << ": alpha " << r.alpha << " not in [" << lower << ", " << upper
+                             << "]";
     if (pair.record.contains("gradient_b") && pair.record.contains("gradient_error")) {
       const std::vector<double> g = pair.record.at("gradient_b");
       const Vector3 expected(g[0], g[1], g[2]);
@@ -33,7 +34,8 @@ TEST(ScalingOracle, AgreesWithCvxopt) {
       const Vector12 gradient = scaling_gradient(workspace);
       // the oracle's normal is as good as the root of the gap of its bounds, and as it says itself
       const double error = (gradient.segment<3>(6) - expected).norm() / expected.norm();
-      const double allowed = 1e-6 + 3.0 * std::sqrt((upper - lower) / upper) + 10.0 * pair.record.at("gradient_error").get<double>();
+      const double allowed =
+          1e-6 + 3.0 * std::sqrt((upper - lower) / upper) + 10.0 * pair.record.at("gradient_error").get<double>();
       if (allowed < 1e-4) {
         worst_gradient = std::max(worst_gradient, error);
         EXPECT_LE(error, allowed) << "line " << i + 1;
@@ -51,7 +53,8 @@ TEST(ScalingOracle, DegenerateCasesAreExact) {
   for (const FixturePair& pair : pairs) {
     SCOPED_TRACE(pair.record.at("name").get<std::string>());
     const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace);
-    EXPECT_EQ(to_string(r.status), pair.record.at("status").get<std::string>()) << "gap " << r.gap << " residual " << r.residual;
+    EXPECT_EQ(to_string(r.status), pair.record.at("status").get<std::string>())
+        << "gap " << r.gap << " residual " << r.residual;
     const double alpha = pair.record.at("alpha");
     EXPECT_NEAR(r.alpha, alpha, 2e-8 * alpha);
     EXPECT_TRUE(r.x.allFinite() && r.p_A.allFinite() && r.p_B.allFinite() && r.normal.allFinite());

@@ -1,4 +1,5 @@
-/// Behaviour of the scaling query: statuses, bundles, bad input, memory, and a million hard pairs (twenty thousand by default).
+/// Behaviour of the scaling query: statuses, bundles, bad input, memory, and a million hard pairs (twenty thousand by
+/// default).
 
 #include "tangere/proximity/scaling.hpp"
 
@@ -74,7 +75,8 @@ TEST(Scaling, BundleAnswersWithItsNearestPart) {
 
 TEST(Scaling, BadInput) {
   ScalingWorkspace workspace;
-  const auto field = [&](const Shape& A, const Pose& X_WA, const Shape& B, const ScalingOptions& options) -> std::string {
+  const auto field = [&](const Shape& A, const Pose& X_WA, const Shape& B,
+                         const ScalingOptions& options) -> std::string {
     try {
       (void)scaling(A, X_WA, B, {}, options, workspace);
     } catch (const InputError& error) {
@@ -138,7 +140,8 @@ TEST(Scaling, SameBitsEveryTime) {
   }
 }
 
-/// Pairs over skew 1 to 1000, scale 1e-6 to 1e6 and size ratios to 1000; none may fail. TANGERE_STRESS_PAIRS sets how many (make stress: a million).
+/// Pairs over skew 1 to 1000, scale 1e-6 to 1e6 and size ratios to 1000; none may fail. TANGERE_STRESS_PAIRS sets how
+/// many (make stress: a million).
 TEST(ScalingStress, RandomPairsNeverFail) {
   const char* wanted = std::getenv("TANGERE_STRESS_PAIRS");
   const int num_pairs = wanted != nullptr ? std::atoi(wanted) : 20000;
@@ -152,12 +155,14 @@ TEST(ScalingStress, RandomPairsNeverFail) {
   double most_iterations = 0;
   for (int trial = 0; trial < num_pairs; ++trial) {
     const std::string_view type_A = types[static_cast<std::size_t>(random.index(static_cast<int>(types.size())))];
-    const std::string_view type_B = types[static_cast<std::size_t>(random.index(static_cast<int>(types.size()) - (type_A == "halfspace")))];
+    const std::string_view type_B =
+        types[static_cast<std::size_t>(random.index(static_cast<int>(types.size()) - (type_A == "halfspace")))];
     const double scale = random.log_uniform(1e-6, 1e6);
     const double skew = random.log_uniform(1.0, 1e3);
     const Shape A = random_shape(type_A, random, scale, skew);
     const Shape B = random_shape(type_B, random, scale * random.log_uniform(1e-3, 1.0), skew);
-    const double reach = (A.is_half_space() ? 0.0 : A.set().outer_radius) + (B.is_half_space() ? 0.0 : B.set().outer_radius);
+    const double reach =
+        (A.is_half_space() ? 0.0 : A.set().outer_radius) + (B.is_half_space() ? 0.0 : B.set().outer_radius);
     const Pose X_WA(random.rotation(), scale * random.normal3());
     const Pose X_WB(random.rotation(), X_WA.p + reach * random.log_uniform(1e-2, 10.0) * random.unit_vector());
     const Scaling r = scaling(A, X_WA, B, X_WB, {}, workspace);
@@ -169,8 +174,9 @@ TEST(ScalingStress, RandomPairsNeverFail) {
     if (!fine || !finite) {
       ++failures;
       if (failures <= 10) {
-        ADD_FAILURE() << "pair " << trial << ": " << type_A << " and " << type_B << ", scale " << scale << ", skew " << skew << ": "
-                      << to_string(r.status) << ", alpha " << r.alpha << ", gap " << r.gap << ", residual " << r.residual;
+        ADD_FAILURE() << "pair " << trial << ": " << type_A << " and " << type_B << ", scale " << scale << ", skew "
+                      << skew << ": " << to_string(r.status) << ", alpha " << r.alpha << ", gap " << r.gap
+                      << ", residual " << r.residual;
       }
       continue;
     }
@@ -183,8 +189,8 @@ TEST(ScalingStress, RandomPairsNeverFail) {
       if (!(bound >= r.alpha * (1.0 - 1e-6) && bound <= r.alpha * (1.0 + 1e-7))) {
         ++uncertified;
         if (uncertified <= 10) {
-          ADD_FAILURE() << "pair " << trial << ": " << type_A << " and " << type_B << ", scale " << scale << ", skew " << skew
-                        << ": alpha " << r.alpha << ", bound below by " << r.alpha - bound;
+          ADD_FAILURE() << "pair " << trial << ": " << type_A << " and " << type_B << ", scale " << scale << ", skew "
+                        << skew << ": alpha " << r.alpha << ", bound below by " << r.alpha - bound;
         }
       }
     }

@@ -108,18 +108,21 @@ struct Case {
   std::vector<int> cones;
 };
 
-const Case kCases[] = {{1, 2, {}},         {2, 5, {}},           {3, 8, {3}},       {4, 6, {4, 4}},   {5, 3, {4, 3, 2}},
-                       {6, 20, {5, 6, 7}}, {10, 0, {8, 8, 8, 4}}, {20, 30, {4, 4, 4, 4, 4}}, {40, 60, {32, 17}}, {68, 120, {3, 3, 3}}};
+const Case kCases[] = {{1, 2, {}},         {2, 5, {}},          {3, 8, {3}},           {4, 6, {4, 4}},
+                       {5, 3, {4, 3, 2}},  {6, 20, {5, 6, 7}},  {10, 0, {8, 8, 8, 4}}, {20, 30, {4, 4, 4, 4, 4}},
+                       {40, 60, {32, 17}}, {68, 120, {3, 3, 3}}};
 
 TEST(Conic, FindsKnownSolutions) {
   Random random(1);
   for (const Case& c : kCases) {
     for (int trial = 0; trial < 20; ++trial) {
-      SCOPED_TRACE(testing::Message() << "n " << c.n << ", orthant " << c.num_orthant << ", cones " << c.cones.size() << ", trial " << trial);
+      SCOPED_TRACE(testing::Message() << "n " << c.n << ", orthant " << c.num_orthant << ", cones " << c.cones.size()
+                                      << ", trial " << trial);
       const KnownProgram known = known_program(random, c.n, c.num_orthant, c.cones);
       ConicSolver solver(known.program);
       const ConicSolution& r = solver.solve({.relative_tolerance = 1e-10, .absolute_tolerance = 1e-10});
-      ASSERT_EQ(r.status, ConicStatus::solved) << r.iterations << " gap " << r.gap << " primal " << r.primal_residual << " dual " << r.dual_residual;
+      ASSERT_EQ(r.status, ConicStatus::solved)
+          << r.iterations << " gap " << r.gap << " primal " << r.primal_residual << " dual " << r.dual_residual;
       const double value = known.program.c.dot(known.x);
       EXPECT_NEAR(r.objective, value, 1e-9 * (1.0 + std::abs(value)));
       EXPECT_LE(r.primal_residual, 1e-9);
@@ -230,11 +233,13 @@ TEST(Conic, RefusesBadPrograms) {
 
 TEST(Conic, InfeasibleAndUnboundedAreNotSolved) {
   // x ≤ -1 and x ≥ 1
-  ConicProgram infeasible{.c = VectorX::Ones(1), .G = MatrixX(2, 1), .h = VectorX::Constant(2, -1.0), .num_orthant = 2, .cones = {}};
+  ConicProgram infeasible{
+      .c = VectorX::Ones(1), .G = MatrixX(2, 1), .h = VectorX::Constant(2, -1.0), .num_orthant = 2, .cones = {}};
   infeasible.G << 1.0, -1.0;
   EXPECT_NE(ConicSolver(infeasible).solve().status, ConicStatus::solved);
   // minimise -x with x ≥ 1
-  ConicProgram unbounded{.c = -VectorX::Ones(1), .G = -MatrixX::Ones(1, 1), .h = -VectorX::Ones(1), .num_orthant = 1, .cones = {}};
+  ConicProgram unbounded{
+      .c = -VectorX::Ones(1), .G = -MatrixX::Ones(1, 1), .h = -VectorX::Ones(1), .num_orthant = 1, .cones = {}};
   const ConicSolution& r = ConicSolver(unbounded).solve();
   EXPECT_NE(r.status, ConicStatus::solved);
 }

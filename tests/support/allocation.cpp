@@ -17,10 +17,10 @@ std::atomic<long> allocations{0};
 #ifndef TANGERE_OTHER_ALLOCATOR
 // glibc's own functions under their second names; everything (operator new, Eigen) ends in one of these
 extern "C" {
-void* __libc_malloc(std::size_t size);                             // NOLINT(bugprone-reserved-identifier)
-void* __libc_calloc(std::size_t count, std::size_t size);          // NOLINT(bugprone-reserved-identifier)
-void* __libc_realloc(void* block, std::size_t size);               // NOLINT(bugprone-reserved-identifier)
-void* __libc_memalign(std::size_t alignment, std::size_t size);    // NOLINT(bugprone-reserved-identifier)
+void* __libc_malloc(std::size_t size);                           // NOLINT(bugprone-reserved-identifier)
+void* __libc_calloc(std::size_t count, std::size_t size);        // NOLINT(bugprone-reserved-identifier)
+void* __libc_realloc(void* block, std::size_t size);             // NOLINT(bugprone-reserved-identifier)
+void* __libc_memalign(std::size_t alignment, std::size_t size);  // NOLINT(bugprone-reserved-identifier)
 
 void* malloc(std::size_t size) {
   ++allocations;

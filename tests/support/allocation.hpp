@@ -4,7 +4,8 @@
 
 namespace tangere::test {
 
-/// Allocations since its construction, on all threads. Always zero under the sanitizers, which bring their own allocator.
+/// Allocations since its construction, on all threads. Always zero under the sanitizers, which bring their own
+/// allocator.
 class AllocationCount {
  public:
   AllocationCount();

@@ -36,7 +36,8 @@ inline std::vector<FixturePair> read_fixture(const std::string& name) {
     nlohmann::json record = nlohmann::json::parse(line);
     const nlohmann::json& a = record.at("a");
     const nlohmann::json& b = record.at("b");
-    pairs.push_back({shape_from_json(a.at("shape").dump()), shape_from_json(b.at("shape").dump()), fixture_pose(a), fixture_pose(b), record});
+    pairs.push_back({shape_from_json(a.at("shape").dump()), shape_from_json(b.at("shape").dump()), fixture_pose(a),
+                     fixture_pose(b), record});
   }
   return pairs;
 }

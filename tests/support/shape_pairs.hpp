@@ -1,6 +1,7 @@
 #pragma once
 
-/// Pairs for the law batteries: every unordered pair of the shapes of `all_shapes()` (two half-spaces excluded), at a random pose each.
+/// Pairs for the law batteries: every unordered pair of the shapes of `all_shapes()` (two half-spaces excluded), at a
+/// random pose each.
 
 #include <iosfwd>
 #include <string>
