@@ -9,7 +9,7 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SECONDARY:
-.PHONY: help demo test build bench sanitize test-clang format format-check tidy clean
+.PHONY: help demo test build bench stress sanitize test-clang format format-check tidy clean
 .PHONY: packages-build packages-test packages-bench packages-lint
 
 help:  ## show this list
@@ -29,6 +29,9 @@ bench: packages-bench build  ## measure, beside the papers' figures and FCL on t
 	done; [ $$found = 1 ] || { echo "no benchmark was built"; exit 1; }
 
 sanitize: packages-test test-asan test-tsan  ## all tests under the address, undefined-behaviour and thread sanitizers
+
+stress: packages-test compile-dev  ## a million random pairs of all shapes, sizes and skews: none may fail
+	TANGERE_STRESS_PAIRS=1000000 build/dev/bin/test_proximity --gtest_filter='ScalingStress.*'
 
 test-clang: packages-test packages-lint test-dev-clang  ## all tests, built with clang
 

@@ -25,6 +25,9 @@ std::string to_text(const Eigen::Ref<const VectorX>& v) {
 void require_positive(const std::string& field, double value) {
   if (!(value > 0.0) || !std::isfinite(value))
     throw InputError(field, "must be positive and finite, got " + to_text(value));
+  if (value < kSmallestSize || value > kLargestSize)
+    throw InputError(field, "must be between " + to_text(kSmallestSize) + " and " + to_text(kLargestSize) + ", got " +
+                                to_text(value));
 }
 
 void require_finite(const std::string& field, double value) {

@@ -16,6 +16,11 @@ namespace tangere::detail {
 /// `(0, 0, 1)`; components below 1e-9 of the largest are shown as 0.
 [[nodiscard]] std::string to_text(const Eigen::Ref<const VectorX>& v);
 
+/// Sizes beyond these leave no room for the squares and products that the solvers form.
+inline constexpr double kSmallestSize = 1e-30;
+inline constexpr double kLargestSize = 1e30;
+
+/// Positive, finite and within the range above.
 void require_positive(const std::string& field, double value);
 void require_finite(const std::string& field, double value);
 /// Finite, and R a rotation up to 1e-9.

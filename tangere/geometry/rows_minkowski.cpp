@@ -168,6 +168,10 @@ void check_parts(const MinkowskiSum& sum) {
 ConvexSet make_set(const MinkowskiSum& sum) {
   check_parts(sum);
   const Layout layout(sum);
+  if (layout.num_aux > kMaxAux)
+    throw InputError("minkowski_sum.parts",
+                     "needs " + std::to_string(layout.num_aux) + " auxiliary variables (3 for each part after the " +
+                         "first, and the parts' own), at most " + std::to_string(kMaxAux) + " are supported");
   const int count = static_cast<int>(sum.parts.size());
 
   int num_orthant = 0;

@@ -114,8 +114,8 @@ class Shape {
   /// Validates; throws InputError naming the field (`capsule.radius`), its value and the allowed range.
   Shape(ShapeSpec spec);  // NOLINT(google-explicit-constructor): a specification is a shape
   template <class Spec>
-  requires std::constructible_from<ShapeSpec, Spec> Shape(Spec spec)
-      : Shape(ShapeSpec(std::move(spec))) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): so that `Shape ball = Sphere{1.0}` reads as it should
+  requires std::constructible_from<ShapeSpec, Spec> Shape(Spec spec) : Shape(ShapeSpec(std::move(spec))) {}
 
   [[nodiscard]] const ShapeSpec& spec() const;
   template <class Spec>

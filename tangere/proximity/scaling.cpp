@@ -10,6 +10,7 @@ namespace tangere {
 namespace {
 
 constexpr double kLargestSmoothing = 0.01;
+constexpr double kFarthest = 1e30;
 
 Vector3 head3(Vec4 v) { return {v[0], v[1], v[2]}; }
 
@@ -101,7 +102,9 @@ Scaling answer(const SolvedPair& pair) {
 }
 
 void require_finite(const Pose& X, const char* name) {
-  if (!X.p.allFinite()) throw InputError(std::string(name) + ".p", "must be finite");
+  if (!(X.p.cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <= kFarthest)) {
+    throw InputError(std::string(name) + ".p", "must be finite and within 1e30 of the origin");
+  }
   if (!X.R.allFinite()) throw InputError(std::string(name) + ".R", "must be finite");
 }
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numbers>
 
+#include <vector>
+
 #include "tangere/geometry/mass_properties.hpp"
 #include "tangere/geometry/mesh.hpp"
 #include "tangere/geometry/shape.hpp"
@@ -103,6 +105,7 @@ TEST(BadInput, EachFieldOfEachShape) {
       {MinkowskiSum{}, "minkowski_sum.parts", "must not be empty"},
       {MinkowskiSum{{{ball, Pose()}, {plane, Pose()}}}, "minkowski_sum.parts[1]", "a halfspace cannot be part"},
       {MinkowskiSum{{{pair, Pose()}}}, "minkowski_sum.parts[0]", "a bundle cannot be part"},
+      {MinkowskiSum{std::vector<ShapePart>(30, {ball, Pose()})}, "minkowski_sum.parts", "needs 87 auxiliary variables"},
       {MinkowskiSum{{{ball, mirrored}}}, "minkowski_sum.parts[0].R", "must be a rotation"},
       {MinkowskiSum{{{ball, Pose::translation(Vector3(2.0, 0.0, 0.0))}}}, "minkowski_sum.parts", "add up to (2, 0, 0)"},
       {Bundle{}, "bundle.parts", "must not be empty"},

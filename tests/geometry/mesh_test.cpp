@@ -53,7 +53,7 @@ TEST_P(Mesh, IsClosedAndOriented) {
 }
 
 /// Inside-or-on everywhere, and on the surface: each vertex is nearly reached by the support in some direction.
-TEST_P(Mesh, VerticesLieOnTheSurface) {
+TEST_P(Mesh, IsInsideTheShapeAndReachesItsSurface) {
   const Shape& shape = GetParam().shape;
   const TriangleMesh surface = mesh(shape);
   const double size = shape.set().outer_radius;

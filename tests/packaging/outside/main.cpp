@@ -1,6 +1,7 @@
 // Uses the installed library as a stranger would. Compiled without native flags, linked to a library that may have
 // them: values and heap memory must cross that border unharmed.
 
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -10,6 +11,9 @@
 #include "tangere/math/random.hpp"
 #include "tangere/math/se3.hpp"
 #include "tangere/math/so3.hpp"
+#include "tangere/proximity/scaling.hpp"
+#include "tangere/proximity/scaling_derivatives.hpp"
+#include "tangere/solvers/conic.hpp"
 #include "tangere/version.hpp"
 
 namespace {
@@ -53,6 +57,33 @@ void shapes() {
   expect(same.parameters() == shape.parameters(), "a shape does not keep its parameters");
 }
 
+// a query with everything that comes back from it
+void queries() {
+  const tangere::Shape ball = tangere::Sphere{0.5};
+  const tangere::Shape crate = tangere::Box{{1, 2, 3}};
+  tangere::ScalingWorkspace workspace;
+  const tangere::Pose X_WB = tangere::Pose::translation({3, 0, 0});
+  const tangere::Scaling result = tangere::scaling(ball, {}, crate, X_WB, {}, workspace);
+  expect(result.status == tangere::ScalingStatus::solved, "the query was not solved");
+  expect(std::abs(result.alpha - 3.0) < 1e-7, "alpha of a ball and a box is wrong");
+  expect((result.normal - tangere::Vector3(1, 0, 0)).norm() < 1e-7, "the normal is wrong");
+  const tangere::Vector12 gradient = tangere::scaling_gradient(workspace);
+  expect(std::abs(gradient[6] - 1.0) < 1e-7, "the gradient is wrong");
+  expect(tangere::scaling_jacobian(workspace).x_alpha.allFinite(), "the Jacobian is not finite");
+  tangere::VectorX d_ball;
+  tangere::VectorX d_crate;
+  tangere::scaling_parameter_gradient(workspace, d_ball, d_crate);
+  expect(d_ball.size() == 1 && d_crate.size() == 3, "the parameter gradients have the wrong size");
+
+  tangere::ConicProgram program;
+  program.c = tangere::VectorX::Ones(1);
+  program.G = -tangere::MatrixX::Ones(1, 1);
+  program.h = -tangere::VectorX::Ones(1);
+  program.num_orthant = 1;
+  tangere::ConicSolver solver(program);
+  expect(std::abs(solver.solve().objective - 1.0) < 1e-8, "min x with x >= 1 is not 1");
+}
+
 void errors() {
   try {
     (void)tangere::Pose::from_quaternion(tangere::Vector3::Zero(), 0, 0, 0, 0);
@@ -67,6 +98,7 @@ void errors() {
 int main() {
   poses();
   shapes();
+  queries();
   errors();
   expect(tangere::kVersion == "0.1.0", "unexpected version");
 
