@@ -209,7 +209,7 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
   const Vector3 lever_B = x - X_AB.p;
   const Vector3 f_A = head3(engine.force[0]);
   const Vector3 f_B = head3(engine.force[1]);
-  double rows[kShared][12];
+  Vec4 rows[kShared][3];
   for (int a = 0; a < kShared; ++a) {
     const Vector3 h_A = head3(engine.arrow.reduced(0).row[a]);
     const Vector3 h_B = head3(engine.arrow.reduced(1).row[a]);
@@ -220,24 +220,25 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
       turn_A += f_A.cross(Vector3::Unit(a));
       turn_B += f_B.cross(Vector3::Unit(a));
     }
-    Eigen::Map<Eigen::Matrix<double, 4, 3, Eigen::RowMajor>> row(rows[a]);
-    row.row(0) = (R_WA * h_A).transpose();
-    row.row(1) = turn_A.transpose();
-    row.row(2).setZero();
-    row.row(3) = (X_AB.R.transpose() * turn_B).transpose();
+    const Vector3 move = R_WA * h_A;
+    const Vector3 turn = X_AB.R.transpose() * turn_B;
+    rows[a][0] = Vec4{move[0], move[1], move[2], turn_A[0]};
+    rows[a][1] = Vec4{turn_A[1], turn_A[2], 0.0, 0.0};
+    rows[a][2] = Vec4{0.0, turn[0], turn[1], turn[2]};
   }
   engine.arrow.factors().solve_rows(rows);
 
   // x in world axes; moving both bodies moves x along, which gives the columns of δr_B
   Matrix4x12& J = out.x_alpha;
   double* to = J.data();
-  for (int i = 0; i < 3; ++i, to += 12) {
-    for (int c = 0; c < 12; ++c) to[c] = R_WA(i, 0) * rows[0][c] + R_WA(i, 1) * rows[1][c] + R_WA(i, 2) * rows[2][c];
+  for (int i = 0; i < kShared; ++i, to += 12) {
+    for (int c = 0; c < 3; ++c) {
+      const Vec4 v = i == 3 ? rows[3][c] : R_WA(i, 0) * rows[0][c] + R_WA(i, 1) * rows[1][c] + R_WA(i, 2) * rows[2][c];
+      for (int k = 0; k < 4; ++k) to[4 * c + k] = v[k];
+    }
     for (int c = 0; c < 3; ++c) to[6 + c] = -to[c];
-    to[6 + i] += 1.0;
+    if (i < 3) to[6 + i] += 1.0;
   }
-  for (int c = 0; c < 12; ++c) to[c] = rows[3][c];
-  for (int c = 0; c < 3; ++c) to[6 + c] = -to[c];
   if (data.smoothing == 0.0) J.row(3) = part_gradient(pair).transpose();
 
   // witness points: p = r + (x - r) / alpha, or x itself on a half-space

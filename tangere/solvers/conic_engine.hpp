@@ -8,12 +8,11 @@
 /// step to 0.99 of the boundary (Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", §7; Mehrotra
 /// 1992). Departures: the own variables of each block are eliminated, so the system is 4x4 whatever the rows; the
 /// right-hand sides use -c instead of the dual residual, which makes every full step dual feasible again; ds = S du,
-/// never through the scaling.
+/// never through the scaling; the last steps are arrow steps to a central point (conic_arrow.hpp).
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "tangere/solvers/conic_arrow.hpp"
 #include "tangere/solvers/conic_block.hpp"
@@ -118,8 +117,6 @@ class ConicEngine {
   [[nodiscard]] Vec4 solve_for(double target, bool second_order);
   /// Completes the step of all blocks and takes it as far as the cones allow. False if there is no way on.
   bool step_along(Vec4 du);
-  /// One plain Newton step towards s ∘ z = target e.
-  bool center_once(double target) { return assemble() && step_along(solve_for(target, false)); }
   /// force[k] = S_uᵀz, dual_residual = |Sᵀz - c| in its units.
   void measure_dual_residual();
   /// max |s ∘ z - target e| / target.
