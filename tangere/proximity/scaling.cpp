@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/proximity/scaling_workspace.hpp"
 
@@ -10,6 +11,8 @@ namespace tangere {
 namespace {
 
 constexpr double kLargestSmoothing = 0.01;
+constexpr double kSmallestSmoothing = 1e-12;
+constexpr double kLargestRelativeGap = 0.5;
 constexpr double kFarthest = 1e30;
 
 Vector3 head3(Vec4 v) { return {v[0], v[1], v[2]}; }
@@ -43,31 +46,11 @@ ScalingStatus to_scaling_status(EngineStatus status) {
   }
 }
 
-/// Solves one pair of convex parts; the solution stays in `pair`.
-void solve_pair(const ConvexSet& A, const ConvexSet& B, const ScalingOptions& options, SolvedPair& pair) {
-  const Matrix3 R_AW = pair.X_WA.R.transpose();
-  const Pose X_AB{R_AW * pair.X_WB.R, R_AW * (pair.X_WB.p - pair.X_WA.p)};
-  pair.linearised = false;
-  const bool zero = !pair.program.set_up(A, B, X_AB);
-  if (zero) (void)pair.program.set_up(A, B, displaced(A, B, pair.X_WA, X_AB));
-  EngineOptions engine{
-      .relative_tolerance = options.tolerance, .absolute_tolerance = 0.0, .max_iterations = options.max_iterations};
-  if (options.smoothing > 0.0 && !zero) {
-    engine.kappa = options.smoothing;
-    engine.relative_kappa = true;
-    engine.centrality = 1e-11;
-    engine.max_final_steps = options.max_iterations;
-  }
-  const EngineStatus status = pair.program.engine.run(engine);
-  if (status != EngineStatus::solved) pair.program.engine.measure_dual_residual();
-  pair.status = zero ? ScalingStatus::zero_scaling : to_scaling_status(status);
-}
-
 /// The answer for the pair of parts that decided.
 Scaling answer(const SolvedPair& pair) {
   const ConicEngine<1>& engine = pair.program.engine;
-  const ConvexSet& A = *pair.part_A->set;
-  const ConvexSet& B = *pair.part_B->set;
+  const ConvexSet& A = *pair.part_A.set;
+  const ConvexSet& B = *pair.part_B.set;
   const bool zero = pair.status == ScalingStatus::zero_scaling;
   const double solved_alpha = engine.u[3];
   // witness points relative to the centres, in world axes: on the surface of each scaled shape
@@ -108,7 +91,35 @@ void require_finite(const Pose& X, const char* name) {
   if (!X.R.allFinite()) throw InputError(std::string(name) + ".R", "must be finite");
 }
 
+/// s ∘ z = kappa alpha e has a solution only while kappa times the degree (the relative gap) is below 1.
+void require_smoothing(double smoothing, int degree) {
+  if (smoothing * degree <= kLargestRelativeGap) return;
+  throw InputError("options.smoothing", "times the pair's barrier degree (" + std::to_string(degree) +
+                                            ": one per face, two per cone) must be at most 0.5, got " +
+                                            detail::to_text(smoothing));
+}
+
 }  // namespace
+
+void solve_pair(const ScalingOptions& options, SolvedPair& pair) {
+  const ConvexSet& A = *pair.part_A.set;
+  const ConvexSet& B = *pair.part_B.set;
+  const Matrix3 R_AW = pair.X_WA.R.transpose();
+  const Pose X_AB{R_AW * pair.X_WB.R, R_AW * (pair.X_WB.p - pair.X_WA.p)};
+  const bool zero = !pair.program.set_up(A, B, X_AB);
+  if (zero) (void)pair.program.set_up(A, B, displaced(A, B, pair.X_WA, X_AB));
+  EngineOptions engine{
+      .relative_tolerance = options.tolerance, .absolute_tolerance = 0.0, .max_iterations = options.max_iterations};
+  if (options.smoothing > 0.0 && !zero) {
+    engine.kappa = options.smoothing;
+    engine.relative_kappa = true;
+    engine.centrality = 1e-11;
+    engine.max_final_steps = options.max_iterations;
+  }
+  const EngineStatus status = pair.program.engine.run(engine);
+  if (status != EngineStatus::solved) pair.program.engine.measure_dual_residual();
+  pair.status = zero ? ScalingStatus::zero_scaling : to_scaling_status(status);
+}
 
 std::string_view to_string(ScalingStatus status) {
   switch (status) {
@@ -126,12 +137,12 @@ std::string_view to_string(ScalingStatus status) {
 
 void ScalingOptions::verify() const {
   if (!(tolerance >= 1e-13 && tolerance <= 1e-2)) {
-    throw InputError("options.tolerance", "must be between 1e-13 and 1e-2, got " + std::to_string(tolerance));
+    throw InputError("options.tolerance", "must be between 1e-13 and 1e-2, got " + detail::to_text(tolerance));
   }
   if (max_iterations < 1)
     throw InputError("options.max_iterations", "must be at least 1, got " + std::to_string(max_iterations));
-  if (!(smoothing >= 0.0 && smoothing <= kLargestSmoothing)) {
-    throw InputError("options.smoothing", "must be between 0 and 0.01, got " + std::to_string(smoothing));
+  if (!(smoothing == 0.0 || (smoothing >= kSmallestSmoothing && smoothing <= kLargestSmoothing))) {
+    throw InputError("options.smoothing", "must be 0 or between 1e-12 and 0.01, got " + detail::to_text(smoothing));
   }
 }
 
@@ -147,6 +158,7 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
   require_finite(X_WB, "X_WB");
   ScalingWorkspace::Data& data = workspace.data();
   data.has_query = false;
+  data.linearised_pair = nullptr;
   data.X_WA = X_WA;
   data.X_WB = X_WB;
   data.smoothing = options.smoothing;
@@ -176,11 +188,12 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
       trial.X_WB = part_pose(X_WB, B, parts_B[j]);
       const double reach = set_A.outer_radius + set_B.outer_radius;
       if (any && (trial.X_WA.p - trial.X_WB.p).norm() >= data.alpha * reach) continue;
-      trial.part_A = &parts_A[i];
-      trial.part_B = &parts_B[j];
+      trial.part_A = parts_A[i];
+      trial.part_B = parts_B[j];
       trial.index_A = static_cast<int>(i);
       trial.index_B = static_cast<int>(j);
-      solve_pair(set_A, set_B, options, trial);
+      require_smoothing(options.smoothing, set_A.rows.degree() + set_B.rows.degree());
+      solve_pair(options, trial);
       const double alpha = trial.status == ScalingStatus::zero_scaling ? 0.0 : trial.program.engine.u[3];
       if (any && !(alpha < data.alpha)) continue;
       any = true;

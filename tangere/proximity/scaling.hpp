@@ -23,13 +23,15 @@ namespace tangere {
 enum class ScalingStatus {
   /// Solved to the tolerance.
   solved,
-  /// alpha = 0, found without solving: the centres coincide, or a centre lies in the half-space. x and the witness
-  /// points are at the centre
-  /// (on the half-space: the nearest point of its plane), the normal is one valid direction, nothing is NaN.
+  /// alpha = 0, found without solving: the centres coincide, or a centre lies in the half-space. x is the centre;
+  /// normal and witness points are
+  /// those of the limit along one direction (from A towards +x of the world; on a half-space, the foot of the centre on
+  /// its plane): valid, but not
+  /// the only ones. Nothing is NaN.
   zero_scaling,
-  /// Tolerance not reached within the iteration limit; the best point found is returned with its gap and residual.
+  /// Tolerance not reached within the iteration limit; the last point is returned with its gap and residual.
   iteration_limit,
-  /// Rounding stopped the iteration before the tolerance was reached; the best point found is returned with its gap and
+  /// Rounding stopped the iteration before the tolerance was reached; the last point is returned with its gap and
   /// residual.
   numerical_limit,
 };
@@ -37,12 +39,14 @@ enum class ScalingStatus {
 [[nodiscard]] std::string_view to_string(ScalingStatus status);
 
 struct ScalingOptions {
-  /// Stop when the duality gap and the residuals are below tolerance * alpha. Attainable down to about 1e-12.
+  /// Stop when the duality gap and the residuals are below tolerance * alpha. Attainable down to about 1e-12
+  /// for most pairs, 1e-10 for sums of unequal parts.
   double tolerance = 1e-8;
   int max_iterations = 50;
   /// Smoothing kappa, relative: answer with the central-path point s ∘ z = kappa alpha e, a smooth function of the
-  /// poses and parameters, whose relative duality gap is kappa times the pair's barrier degree. 0: the exact answer. At
-  /// most 0.01.
+  /// poses and parameters, whose relative duality gap is kappa times the pair's barrier degree. 0: the exact answer.
+  /// From 1e-12 to 0.01, and at most 0.5 / degree (one per face, two per cone): beyond 1 / degree there is no such
+  /// point.
   double smoothing = 0.0;
 
   /// Throws InputError naming the first field out of range.

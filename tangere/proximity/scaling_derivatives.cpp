@@ -13,20 +13,19 @@
 
 #include <cmath>
 
-#include "tangere/math/assert.hpp"
+#include "tangere/math/error.hpp"
 #include "tangere/proximity/scaling_workspace.hpp"
 
 namespace tangere {
 namespace {
 
-constexpr double kDerivativeKappa = 1e-9;
-constexpr double kLeastDerivativeKappa = 3e-11;
+constexpr double kLeastKappa = 1e-12;
 
 Vector3 head3(Vec4 v) { return {v[0], v[1], v[2]}; }
 
 ScalingWorkspace::Data& queried(ScalingWorkspace& workspace) {
   ScalingWorkspace::Data& data = workspace.data();
-  TANGERE_ASSERT(data.has_query);
+  if (!data.has_query) throw InputError("workspace", "holds no query yet: call scaling first");
   return data;
 }
 
@@ -42,8 +41,18 @@ void to_whole(const SolvedPair& pair, const ScalingWorkspace::Data& data, Row&& 
     const Vector3 angular = row.template segment<3>(at + 3).transpose();
     row.template segment<3>(at + 3) = (X_SP.p.cross(X_WS.R.transpose() * linear) + X_SP.R * angular).transpose();
   };
-  body(0, data.X_WA, pair.part_A->X_SP);
-  body(6, data.X_WB, pair.part_B->X_SP);
+  body(0, data.X_WA, pair.part_A.X_SP);
+  body(6, data.X_WB, pair.part_B.X_SP);
+}
+
+/// All rows of a Jacobian.
+void to_whole(const SolvedPair& pair, const ScalingWorkspace::Data& data, ScalingJacobian& jacobian) {
+  if (!data.has_bundle) return;
+  for (int i = 0; i < 4; ++i) to_whole(pair, data, jacobian.x_alpha.row(i));
+  for (int i = 0; i < 3; ++i) {
+    to_whole(pair, data, jacobian.p_A.row(i));
+    to_whole(pair, data, jacobian.p_B.row(i));
+  }
 }
 
 /// The wrench of the multipliers: dα / d(poses of the parts) without smoothing.
@@ -51,7 +60,7 @@ Vector12 part_gradient(const SolvedPair& pair) {
   const ConicEngine<1>& engine = pair.program.engine;
   const bool zero = pair.status == ScalingStatus::zero_scaling;
   Vector12 g;
-  if (zero && !(pair.part_A->set->scaled && pair.part_B->set->scaled)) return Vector12::Zero();
+  if (zero && !(pair.part_A.set->scaled && pair.part_B.set->scaled)) return Vector12::Zero();
   const Vector3 n = force(engine);
   const Vector3 n_W = pair.X_WA.R * n;
   g.segment<3>(0) = -n_W;
@@ -65,6 +74,30 @@ Vector12 part_gradient(const SolvedPair& pair) {
     g.segment<3>(9) = pair.program.X_AB.R.transpose() * (x - pair.program.X_AB.p).cross(n);
   }
   return g;
+}
+
+/// At alpha = 0: x and the witness points move with the centres, a half-space's with the centre along its plane and
+/// with the plane across.
+void zero_jacobian(const SolvedPair& pair, ScalingJacobian& out) {
+  const bool scaled_A = pair.part_A.set->scaled;
+  const bool scaled_B = pair.part_B.set->scaled;
+  out.x_alpha.setZero();
+  out.x_alpha.row(3) = part_gradient(pair).transpose();
+  out.x_alpha.block<3, 3>(0, scaled_A ? 0 : 6).setIdentity();
+  out.p_A.setZero();
+  out.p_B.setZero();
+  out.p_A.block<3, 3>(0, 0).setIdentity();
+  out.p_B.block<3, 3>(0, 6).setIdentity();
+  if (!scaled_A || !scaled_B) {
+    const Pose& X = scaled_A ? pair.X_WB : pair.X_WA;
+    const ConvexSet& plane = scaled_A ? *pair.part_B.set : *pair.part_A.set;
+    const Vector3 n = X.R * plane.rows.matrix().row(0).head<3>().transpose();
+    const Matrix3 across = n * n.transpose();
+    Matrix3x12& foot = scaled_A ? out.p_B : out.p_A;
+    foot.block<3, 3>(0, scaled_A ? 6 : 0) = across;
+    foot.block<3, 3>(0, scaled_A ? 0 : 6) = Matrix3::Identity() - across;
+  }
+  out.unique = false;
 }
 
 /// (p, alpha, y, 1) of a block in its own frame.
@@ -156,18 +189,24 @@ void parameter_columns(const SolvedPair& pair, int k, const ConvexPart& part, Ei
 
 }  // namespace
 
-void ScalingWorkspace::Data::linearise() {
-  if (solved->linearised) return;
-  ConicEngine<1>& engine = solved->program.engine;
-  // at relaxation kappa the conditions are off by kappa, and rounding is amplified to 1e-16 / kappa: go back to where
-  // both are small
-  const double kappa = engine.gap / (engine.degree() * engine.u[3]);
-  if (smoothing == 0.0 && kappa < kLeastDerivativeKappa) {
-    (void)engine.recenter(kDerivativeKappa * engine.u[3], 1e-3);
-    engine.measure_dual_residual();
+const SolvedPair& ScalingWorkspace::Data::linearised() {
+  if (linearised_pair != nullptr) return *linearised_pair;
+  // at relaxation kappa the conditions are off by kappa, and rounding is amplified to 1e-16 / kappa
+  SolvedPair* pair = solved.get();
+  const ConicEngine<1>& own = solved->program.engine;
+  const double kappa = own.gap / (own.degree() * own.u[3]);
+  if (smoothing == 0.0 && kappa < kLeastKappa) {
+    trial->part_A = solved->part_A;
+    trial->part_B = solved->part_B;
+    trial->X_WA = solved->X_WA;
+    trial->X_WB = solved->X_WB;
+    solve_pair({}, *trial);
+    if (trial->status == ScalingStatus::solved) pair = trial.get();
   }
+  ConicEngine<1>& engine = pair->program.engine;
   engine.arrow.factor(engine.blocks, engine.num_blocks, smoothing > 0.0 ? 1.0 / engine.u[3] : 0.0);
-  solved->linearised = true;
+  linearised_pair = pair;
+  return *pair;
 }
 
 Vector12 scaling_gradient(ScalingWorkspace& workspace) {
@@ -185,19 +224,12 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
   const SolvedPair& pair = *data.solved;
   ScalingJacobian out;
   if (pair.status == ScalingStatus::zero_scaling) {
-    // x follows the centres; nothing else has a derivative here
-    out.x_alpha.setZero();
-    out.x_alpha.row(3) = scaling_gradient(workspace).transpose();
-    out.x_alpha.block<3, 3>(0, pair.part_A->set->scaled ? 0 : 6).setIdentity();
-    out.p_A.setZero();
-    out.p_B.setZero();
-    out.p_A.block<3, 3>(0, 0).setIdentity();
-    out.p_B.block<3, 3>(0, 6).setIdentity();
-    out.unique = false;
+    zero_jacobian(pair, out);
+    to_whole(pair, data, out);
     return out;
   }
-  data.linearise();
-  const ConicEngine<1>& engine = pair.program.engine;
+  const SolvedPair& at = data.linearised();
+  const ConicEngine<1>& engine = at.program.engine;
   const Matrix3& R_WA = pair.X_WA.R;
   const Pose& X_AB = pair.program.X_AB;
   const Vector3 x = head3(engine.u);
@@ -242,7 +274,7 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
   if (data.smoothing == 0.0) J.row(3) = part_gradient(pair).transpose();
 
   // witness points: p = r + (x - r) / alpha, or x itself on a half-space
-  const auto witness = [&](Matrix3x12& P, const ConvexSet& set, int at, const Vector3& lever) {
+  const auto witness = [&](Matrix3x12& P, const ConvexSet& set, int first_column, const Vector3& lever) {
     if (!set.scaled) {
       P = J.topRows<3>();
       return;
@@ -254,18 +286,12 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
       double* d_p = P.data() + 12 * i;
       const double weight = inverse * inverse * lever[i];
       for (int c = 0; c < 12; ++c) d_p[c] = inverse * d_x[c] - weight * d_alpha[c];
-      d_p[at + i] += 1.0 - inverse;
+      d_p[first_column + i] += 1.0 - inverse;
     }
   };
-  witness(out.p_A, *pair.part_A->set, 0, R_WA * lever_A);
-  witness(out.p_B, *pair.part_B->set, 6, R_WA * lever_B);
-  if (data.has_bundle) {
-    for (int i = 0; i < 4; ++i) to_whole(pair, data, J.row(i));
-    for (int i = 0; i < 3; ++i) {
-      to_whole(pair, data, out.p_A.row(i));
-      to_whole(pair, data, out.p_B.row(i));
-    }
-  }
+  witness(out.p_A, *pair.part_A.set, 0, R_WA * lever_A);
+  witness(out.p_B, *pair.part_B.set, 6, R_WA * lever_B);
+  to_whole(pair, data, out);
   out.unique = data.free.point == 0 && data.free.normal == 0;
   return out;
 }
@@ -282,8 +308,8 @@ void scaling_parameter_gradient(ScalingWorkspace& workspace, VectorX& d_A, Vecto
     d_B = data.parameter_columns_B.row(3).transpose();
     return;
   }
-  envelope_gradient(pair, 0, *pair.part_A, d_A);
-  envelope_gradient(pair, 1, *pair.part_B, d_B);
+  envelope_gradient(pair, 0, pair.part_A, d_A);
+  envelope_gradient(pair, 1, pair.part_B, d_B);
 }
 
 void scaling_parameter_jacobian(ScalingWorkspace& workspace, Matrix4X& d_A, Matrix4X& d_B) {
@@ -292,9 +318,9 @@ void scaling_parameter_jacobian(ScalingWorkspace& workspace, Matrix4X& d_A, Matr
   d_A.setZero(4, data.num_parameters_A);
   d_B.setZero(4, data.num_parameters_B);
   if (pair.status == ScalingStatus::zero_scaling) return;
-  data.linearise();
-  parameter_columns(pair, 0, *pair.part_A, d_A);
-  parameter_columns(pair, 1, *pair.part_B, d_B);
+  const SolvedPair& at = data.linearised();
+  parameter_columns(at, 0, pair.part_A, d_A);
+  parameter_columns(at, 1, pair.part_B, d_B);
 }
 
 Vector14 quaternion_form(const Vector12& row, const Pose& X_WA, const Pose& X_WB) {

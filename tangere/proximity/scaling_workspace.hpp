@@ -12,16 +12,15 @@ namespace tangere {
 /// The solved program of two convex parts.
 struct SolvedPair {
   PairProgram program;
-  const ConvexPart* part_A = nullptr;
-  const ConvexPart* part_B = nullptr;
+  /// Copies, which keep the sets alive as long as the query's derivatives may be asked for.
+  ConvexPart part_A;
+  ConvexPart part_B;
   int index_A = 0;
   int index_B = 0;
   /// Poses of the parts.
   Pose X_WA;
   Pose X_WB;
   ScalingStatus status = ScalingStatus::solved;
-  /// The engine's linearisation is that of the final point.
-  bool linearised = false;
 };
 
 /// Memory of `freedom`, used only for sums of many parts.
@@ -33,6 +32,9 @@ struct Freedom {
   int normal = 0;
 };
 [[nodiscard]] Freedom freedom(const SolvedPair& pair, RankStorage& storage);
+
+/// Solves one pair of convex parts whose poses are set; the solution stays in `pair`.
+void solve_pair(const ScalingOptions& options, SolvedPair& pair);
 
 struct ScalingWorkspace::Data {
   /// The pair of parts that decided, and a second one to try other parts of a bundle.
@@ -46,6 +48,7 @@ struct ScalingWorkspace::Data {
   Freedom free;
   int num_parameters_A = 0;
   int num_parameters_B = 0;
+  const SolvedPair* linearised_pair = nullptr;
   bool has_bundle = false;
   bool has_query = false;
   /// Rows for the rank decisions of uniqueness.cpp.
@@ -53,8 +56,10 @@ struct ScalingWorkspace::Data {
   Matrix4X parameter_columns_A;
   Matrix4X parameter_columns_B;
 
-  /// Factors the optimality conditions at the solution, once.
-  void linearise();
+  /// The solution at which the optimality conditions are linearised (and factored, once a query): the query's own, or,
+  /// where that is solved so tightly that rounding would spoil the derivatives, the same pair solved again less
+  /// tightly.
+  const SolvedPair& linearised();
 };
 
 }  // namespace tangere

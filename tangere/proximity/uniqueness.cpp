@@ -130,7 +130,7 @@ Freedom count(const SolvedPair& pair, ConeVector<Chunks>* basis) {
   const ConicEngine<1>& engine = pair.program.engine;
   const ConicBlock<1>* blocks = engine.blocks;
   const double alpha = engine.u[3];
-  const double size[2] = {pair.part_A->set->outer_radius, pair.part_B->set->outer_radius};
+  const double size[2] = {pair.part_A.set->outer_radius, pair.part_B.set->outer_radius};
   const double least_size = std::min(size[0], size[1]);
   const int ny[2] = {blocks[0].rows.num_aux, blocks[1].rows.num_aux};
   const int num_aux = ny[0] + ny[1];

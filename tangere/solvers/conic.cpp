@@ -253,7 +253,7 @@ ConicSolver& ConicSolver::operator=(ConicSolver&&) noexcept = default;
 
 const ConicProgram& ConicSolver::program() const { return data_->program; }
 
-const ConicSolution& ConicSolver::solve(const ConicOptions& options) {
+const ConicSolution& ConicSolver::solve(const ConicOptions& options) & {
   options.verify();
   Data& d = *data_;
   if (options.warm_start && d.has_solution) {

@@ -82,7 +82,7 @@ class ConicSolver {
   ConicSolver& operator=(ConicSolver&&) noexcept;
 
   /// The reference stays valid until the next solve.
-  const ConicSolution& solve(const ConicOptions& options = {});
+  const ConicSolution& solve(const ConicOptions& options = {}) &;
 
   [[nodiscard]] const ConicProgram& program() const;
 

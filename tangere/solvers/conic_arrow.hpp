@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tangere/solvers/conic_block.hpp"
 
@@ -37,54 +38,68 @@ struct ArrowQuotient {
   }
 };
 
-/// A 4x4 matrix as L U. Without row exchanges: at a central point the matrix is symmetric positive definite, and it is
-/// used only near those.
+/// A 4x4 matrix factored by LU with row exchanges.
 class SharedLu {
  public:
   SharedLu() = default;
-  explicit SharedLu(const SharedMatrix& M) : a_(M) {
+  explicit SharedLu(const SharedMatrix& M) {
+    for (int i = 0; i < kShared; ++i) {
+      for (int j = 0; j < kShared; ++j) a_[i][j] = M.row[i][j];
+      order_[i] = i;
+    }
     for (int k = 0; k < kShared; ++k) {
-      // a pivot that is all rounding error is lifted
-      const double inverse = 1.0 / std::max(a_.row[k][k], kPivotFloor * std::abs(M.row[k][k]));
+      int pivot = k;
       for (int i = k + 1; i < kShared; ++i) {
-        const double lower = a_.row[i][k] * inverse;
-        a_.row[i] -= lower * a_.row[k];
-        a_.row[i][k] = lower;
+        if (std::abs(a_[i][k]) > std::abs(a_[pivot][k])) pivot = i;
       }
-      a_.row[k][k] = inverse;
+      if (pivot != k) {
+        std::swap(a_[k], a_[pivot]);
+        std::swap(order_[k], order_[pivot]);
+      }
+      // a pivot that is all rounding error is lifted
+      const double floor = kPivotFloor * std::abs(M.row[k][k]);
+      if (std::abs(a_[k][k]) < floor) a_[k][k] = floor;
+      a_[k][k] = 1.0 / a_[k][k];
+      for (int i = k + 1; i < kShared; ++i) {
+        a_[i][k] *= a_[k][k];
+        for (int j = k + 1; j < kShared; ++j) a_[i][j] -= a_[i][k] * a_[k][j];
+      }
     }
   }
   [[nodiscard]] Vec4 solve(Vec4 r) const {
     double x[kShared];
     for (int i = 0; i < kShared; ++i) {
-      x[i] = r[i];
-      for (int j = 0; j < i; ++j) x[i] -= a_.row[i][j] * x[j];
+      x[i] = r[order_[i]];
+      for (int j = 0; j < i; ++j) x[i] -= a_[i][j] * x[j];
     }
     for (int i = kShared - 1; i >= 0; --i) {
-      for (int j = i + 1; j < kShared; ++j) x[i] -= a_.row[i][j] * x[j];
-      x[i] *= a_.row[i][i];
+      for (int j = i + 1; j < kShared; ++j) x[i] -= a_[i][j] * x[j];
+      x[i] *= a_[i][i];
     }
     return Vec4{x[0], x[1], x[2], x[3]};
   }
   /// Twelve right-hand sides at once, as rows of three short vectors; overwritten by the solutions.
-  void solve_rows(Vec4 (&x)[kShared][3]) const {
+  void solve_rows(Vec4 (&rows)[kShared][3]) const {
+    Vec4 x[kShared][3];
     for (int i = 0; i < kShared; ++i) {
+      for (int c = 0; c < 3; ++c) x[i][c] = rows[order_[i]][c];
       for (int j = 0; j < i; ++j) {
-        for (int c = 0; c < 3; ++c) x[i][c] -= a_.row[i][j] * x[j][c];
+        for (int c = 0; c < 3; ++c) x[i][c] -= a_[i][j] * x[j][c];
       }
     }
     for (int i = kShared - 1; i >= 0; --i) {
       for (int j = i + 1; j < kShared; ++j) {
-        for (int c = 0; c < 3; ++c) x[i][c] -= a_.row[i][j] * x[j][c];
+        for (int c = 0; c < 3; ++c) x[i][c] -= a_[i][j] * x[j][c];
       }
-      for (int c = 0; c < 3; ++c) x[i][c] *= a_.row[i][i];
+      for (int c = 0; c < 3; ++c) rows[i][c] = x[i][c] *= a_[i][i];
     }
   }
 
  private:
   static constexpr double kPivotFloor = 1e-15;
 
-  SharedMatrix a_;
+  double a_[kShared][kShared];
+  int order_[kShared];
 };
 
 /// One block of the arrow system: its matrix with the own variables eliminated, and how.

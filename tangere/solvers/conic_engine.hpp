@@ -47,6 +47,8 @@ class ConicEngine {
   static constexpr double kNearTarget = 4.0;
   /// The final point's gap, as a fraction of the tolerance.
   static constexpr double kFinalFraction = 0.1;
+  /// A relative relaxation at which derivatives are good to about 1e-6.
+  static constexpr double kComfortableKappa = 1e-10;
   using Block = ConicBlock<C>;
 
   // the problem
@@ -85,18 +87,6 @@ class ConicEngine {
     return total;
   }
 
-  /// Moves the iterate to the central-path point s ∘ z = target e nearby. False if it could not; the iterate has then
-  /// only come nearer.
-  bool recenter(double target, double centrality_wanted) {
-    EngineOptions options{.relative_tolerance = 1.0, .absolute_tolerance = 0.0, .max_iterations = 0};
-    options.kappa = target;
-    options.centrality = centrality_wanted;
-    const int before = iterations;
-    const bool done = finish(options, target);
-    iterations = before;
-    return done;
-  }
-
   /// c_uᵀu + Σ c_yᵀy.
   [[nodiscard]] double objective() const {
     double value = dot(cost, u);
@@ -130,6 +120,13 @@ class ConicEngine {
   [[nodiscard]] double largest_residual() const;
   /// Makes the iterate consistent if that keeps it well inside the cones.
   void drop_residual();
+  /// Where to end: well within the tolerance, but not so near the boundary that rounding spoils derivatives, if the
+  /// tolerance allows.
+  [[nodiscard]] double final_target(double tolerance, double value) const {
+    const double inverse_degree = 1.0 / degree();
+    const double comfortable = std::max(kFinalFraction * tolerance * inverse_degree, kComfortableKappa * value);
+    return std::min(comfortable, std::min(gap, 0.5 * tolerance) * inverse_degree);
+  }
   /// Gap (without relaxation) and dual residual are small enough; the dual residual is measured.
   [[nodiscard]] bool settled(const EngineOptions& options);
 };
@@ -339,8 +336,7 @@ EngineStatus ConicEngine<C>::run(const EngineOptions& options) {
     // near the end: straight to a central point
     if (kappa > 0.0 ? gap * inverse_degree <= kNearTarget * kappa
                     : gap <= std::max(next_finish * std::abs(value), tolerance)) {
-      if (finish(options, kappa > 0.0 ? kappa : std::min(gap, kFinalFraction * tolerance) * inverse_degree))
-        return EngineStatus::solved;
+      if (finish(options, kappa > 0.0 ? kappa : final_target(tolerance, std::abs(value)))) return EngineStatus::solved;
       next_finish = 1e-2 * gap / std::abs(value);
       if (kappa == 0.0 && gap <= tolerance) {
         if (settled(options)) return EngineStatus::solved;

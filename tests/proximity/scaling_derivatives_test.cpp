@@ -83,27 +83,17 @@ TEST_P(ScalingDerivatives, JacobianOfTheExactPoint) {
   if (!J.unique) return;
   MatrixX actual(10, 12);
   actual << J.x_alpha, J.p_A, J.p_B;
-  // the reference: points so near on the central path that they move like the solution, and smoothly. Where two such
-  // points move differently, features change within the tolerance and the exact point has no useful derivative.
   ScalingWorkspace other;
-  const auto jacobian_at = [&](double kappa) {
-    (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, tight(kappa), other);
-    return scaling_jacobian(other).x_alpha;
-  };
-  const Matrix4x12 near = jacobian_at(1e-8);
-  if ((near - jacobian_at(1e-7)).cwiseAbs().maxCoeff() > 1e-4 * near.cwiseAbs().maxCoeff()) {
-    GTEST_SKIP() << "features change within the tolerance";
-  }
   const MatrixX expected = difference(
                                [&](const VectorX& t) -> VectorX {
-                                 const Scaling s = query(t, tight(1e-8), other);
+                                 const Scaling s = query(t, tight(), other);
                                  VectorX v(10);
                                  v << s.x, s.alpha, s.p_A, s.p_B;
                                  return v;
                                },
-                               12, 10, {.scale = 1e-4, .noise = 1e-12})
+                               12, 10, {.scale = 2e-5, .noise = 1e-12, .num_steps = 4})
                                .jacobian;
-  EXPECT_NEAR_RELATIVE(actual, expected, 2e-5);
+  EXPECT_NEAR_RELATIVE(actual, expected, 1e-4);
 }
 
 TEST_P(ScalingDerivatives, Parameters) {

@@ -95,6 +95,45 @@ TEST(Scaling, BadInput) {
   EXPECT_EQ(field(ball, {}, ball, {.max_iterations = 0}), "options.max_iterations");
   EXPECT_EQ(field(ball, {}, ball, {.smoothing = -1e-3}), "options.smoothing");
   EXPECT_EQ(field(ball, {}, ball, {.smoothing = 0.5}), "options.smoothing");
+  EXPECT_EQ(field(ball, {}, ball, {.smoothing = 1e-16}), "options.smoothing");
+}
+
+TEST(Scaling, DerivativesDoNotDependOnWhatWasAskedBefore) {
+  for (const double tolerance : {1e-8, 1e-12}) {
+    for (const ShapePair& pair : all_shape_pairs()) {
+      SCOPED_TRACE(pair.name);
+      ScalingWorkspace workspace;
+      (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.tolerance = tolerance}, workspace);
+      const Vector12 before = scaling_gradient(workspace);
+      VectorX d_A, d_B, e_A, e_B;
+      scaling_parameter_gradient(workspace, d_A, d_B);
+      const ScalingJacobian jacobian = scaling_jacobian(workspace);
+      scaling_parameter_gradient(workspace, e_A, e_B);
+      EXPECT_EQ(scaling_gradient(workspace), before);
+      EXPECT_EQ(Vector12(jacobian.x_alpha.row(3)), before);
+      EXPECT_EQ(d_A, e_A);
+      EXPECT_EQ(d_B, e_B);
+    }
+  }
+}
+
+TEST(Scaling, ShapesNeedNotOutliveTheQuery) {
+  ScalingWorkspace workspace;
+  (void)scaling(Sphere{1.0}, {}, Capsule{0.5, 1.0}, at(0, 0, 3), {}, workspace);
+  EXPECT_NEAR(scaling_gradient(workspace)[8], 1.0 / 1.5, 1e-7);
+  EXPECT_TRUE(scaling_jacobian(workspace).x_alpha.allFinite());
+  ScalingWorkspace unused;
+  EXPECT_THROW((void)scaling_gradient(unused), InputError);
+}
+
+TEST(Scaling, SmoothingHasALimitForManyFaces) {
+  Random random(8);
+  ScalingWorkspace workspace;
+  const Shape A = random_polytope(random, 60);
+  const Shape B = random_polytope(random, 60);
+  const Pose X_WB = at(5, 0, 0);
+  EXPECT_THROW((void)scaling(A, {}, B, X_WB, {.smoothing = 1e-2}, workspace), InputError);
+  EXPECT_EQ(scaling(A, {}, B, X_WB, {.smoothing = 4e-3}, workspace).status, ScalingStatus::solved);
 }
 
 TEST(Scaling, SaysWhenItRunsOutOfIterations) {

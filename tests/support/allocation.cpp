@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include <Eigen/Core>
+
 namespace {
 std::atomic<long> allocations{0};
 }
@@ -44,7 +46,14 @@ void* aligned_alloc(std::size_t alignment, std::size_t size) {
 
 namespace tangere::test {
 
-AllocationCount::AllocationCount() : start_(allocations.load()) {}
+AllocationCount::AllocationCount() : start_(allocations.load()) { allow_eigen(false); }
+AllocationCount::~AllocationCount() { allow_eigen(true); }
 long AllocationCount::so_far() const { return allocations.load() - start_; }
+
+void AllocationCount::allow_eigen([[maybe_unused]] bool allowed) {
+#ifdef EIGEN_RUNTIME_NO_MALLOC
+  Eigen::internal::set_is_malloc_allowed(allowed);
+#endif
+}
 
 }  // namespace tangere::test
