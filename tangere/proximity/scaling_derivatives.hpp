@@ -1,6 +1,6 @@
 #pragma once
 
-/// Derivatives of the minimum scaling, for the last query of a workspace (whose shapes must still live).
+/// Derivatives of the minimum scaling, for the last query of a workspace.
 ///
 /// Pose tangents are [translation in world axes; right rotation R exp(φ)] of A, then of B: 12 numbers. For bundles they
 /// are those of the whole bundle's pose, through the part that decides.
