@@ -31,11 +31,13 @@ void require_positive(const std::string& field, double value) {
 }
 
 void require_finite(const std::string& field, double value) {
-  if (!std::isfinite(value)) throw InputError(field, "must be finite, got " + to_text(value));
+  if (!(std::abs(value) <= kLargestSize))
+    throw InputError(field, "must be finite and at most 1e30 in size, got " + to_text(value));
 }
 
 void require_pose(const std::string& field, const Pose& X) {
-  if (!X.p.allFinite()) throw InputError(field + ".p", "must be finite, got " + to_text(X.p));
+  if (!(X.p.cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <= kLargestSize))
+    throw InputError(field + ".p", "must be finite and within 1e30 of the origin, got " + to_text(X.p));
   if (!X.R.allFinite()) throw InputError(field + ".R", "must be finite");
   const double error = (X.R.transpose() * X.R - Matrix3::Identity()).cwiseAbs().maxCoeff();
   if (error > 1e-9 || X.R.determinant() < 0.0)

@@ -22,8 +22,9 @@ inline constexpr double kLargestSize = 1e30;
 
 /// Positive, finite and within the range above.
 void require_positive(const std::string& field, double value);
+/// Finite, and at most 1e30 in size.
 void require_finite(const std::string& field, double value);
-/// Finite, and R a rotation up to 1e-9.
+/// Within 1e30 of the origin, and R a rotation up to 1e-9.
 void require_pose(const std::string& field, const Pose& X);
 
 /// Runs `f`; an InputError it throws gets `prefix.` before its field.

@@ -127,6 +127,8 @@ struct ShapeType {
   ShapeSpec (*read)(const JsonValue&, int depth);
 };
 
+/// Beyond this, squares of lengths overflow.
+constexpr double kFarthest = 1e30;
 constexpr std::array<ShapeType, std::variant_size_v<ShapeSpec>> kShapeTypes = {{
     {"sphere", read_sphere},
     {"box", read_box},
@@ -262,7 +264,10 @@ Shape read_shape(const JsonValue& value) {
 
 Pose read_pose(const JsonValue& object) {
   Pose X;
-  if (const auto position = object.find("position")) X.p = read_vector3(*position);
+  if (const auto position = object.find("position")) {
+    X.p = read_vector3(*position);
+    if (!(X.p.cwiseAbs().maxCoeff() <= kFarthest)) position->fail("must be within 1e30 of the origin");
+  }
   if (const auto quaternion = object.find("quaternion")) {
     const VectorX q = quaternion->numbers(4);
     const double length = q.stableNorm();

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tangere/math/assert.hpp"
-
 namespace tangere {
 namespace {
 

@@ -14,6 +14,9 @@ constexpr double kLargestSmoothing = 0.01;
 constexpr double kSmallestSmoothing = 1e-12;
 constexpr double kLargestRelativeGap = 0.5;
 constexpr double kFarthest = 1e30;
+constexpr double kRotationTolerance = 1e-6;
+/// Relative gaps from which to try the final steps, when the usual one has failed.
+constexpr double kOtherWays[] = {1e-3, 1e-7};
 
 Vector3 head3(Vec4 v) { return {v[0], v[1], v[2]}; }
 
@@ -84,11 +87,15 @@ Scaling answer(const SolvedPair& pair) {
   return r;
 }
 
-void require_finite(const Pose& X, const char* name) {
+void require_pose(const Pose& X, const char* name) {
   if (!(X.p.cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <= kFarthest)) {
     throw InputError(std::string(name) + ".p", "must be finite and within 1e30 of the origin");
   }
-  if (!X.R.allFinite()) throw InputError(std::string(name) + ".R", "must be finite");
+  // singular values whose squares add up to 3 and whose product is 1 are all 1
+  if (!(std::abs(X.R.squaredNorm() - 3.0) <= kRotationTolerance) ||
+      !(std::abs(X.R.determinant() - 1.0) <= kRotationTolerance)) {
+    throw InputError(std::string(name) + ".R", "must be a rotation matrix");
+  }
 }
 
 /// s ∘ z = kappa alpha e has a solution only while kappa times the degree (the relative gap) is below 1.
@@ -116,7 +123,16 @@ void solve_pair(const ScalingOptions& options, SolvedPair& pair) {
     engine.centrality = 1e-11;
     engine.max_final_steps = options.max_iterations;
   }
-  const EngineStatus status = pair.program.engine.run(engine);
+  EngineStatus status = pair.program.engine.run(engine);
+  if (!zero) {
+    // where rounding stopped it, another way through the interior may get by
+    for (const double finish_below : kOtherWays) {
+      if (status != EngineStatus::numerical_limit) break;
+      engine.finish_below = finish_below;
+      (void)pair.program.set_up(A, B, X_AB);
+      status = pair.program.engine.run(engine);
+    }
+  }
   if (status != EngineStatus::solved) pair.program.engine.measure_dual_residual();
   pair.status = zero ? ScalingStatus::zero_scaling : to_scaling_status(status);
 }
@@ -154,8 +170,8 @@ ScalingWorkspace& ScalingWorkspace::operator=(ScalingWorkspace&&) noexcept = def
 Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const ScalingOptions& options,
                 ScalingWorkspace& workspace) {
   options.verify();
-  require_finite(X_WA, "X_WA");
-  require_finite(X_WB, "X_WB");
+  require_pose(X_WA, "X_WA");
+  require_pose(X_WB, "X_WB");
   ScalingWorkspace::Data& data = workspace.data();
   data.has_query = false;
   data.linearised_pair = nullptr;

@@ -217,7 +217,7 @@ double ConicEngine<C>::centrality(double target) const {
 template <int C>
 bool ConicEngine<C>::finish(const EngineOptions& options, double target) {
   const double inverse_degree = 1.0 / degree();
-  for (int steps = 0; steps < options.max_final_steps; ++steps) {
+  for (int steps = 0; steps < options.max_final_steps && iterations < options.max_iterations; ++steps) {
     arrow.factor(blocks, num_blocks);
     if (options.kappa > 0.0 && options.relative_kappa) {
       // the step is affine in the target: aim at kappa times the new objective

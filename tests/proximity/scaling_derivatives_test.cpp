@@ -3,6 +3,8 @@
 #include "tangere/proximity/scaling_derivatives.hpp"
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "tests/support/all_shapes.hpp"
 #include "tests/support/finite_difference.hpp"
@@ -156,6 +158,24 @@ TEST_P(ScalingDerivatives, QuaternionForm) {
   EXPECT_NEAR(q.segment<4>(3).dot(quaternion), 0.0, 1e-12 * (1.0 + g.norm()));
 }
 
+/// Sums of sums and curved parts, and many faces, against one shape of each type.
+std::vector<ShapePair> intricate_pairs() {
+  std::vector<ShapePair> selected;
+  for (const char* intricate : {"curved_sum", "nested_sum", "padded_sum", "unnormalised_polytope"}) {
+    for (const char* other : {"sphere", "ellipsoid", "box", "polytope", "rounded_cube", "capsule", "cylinder", "cone",
+                              "padded_polygon", "halfspace"}) {
+      for (const ShapePair& pair : all_shape_pairs()) {
+        const std::string a = std::string(intricate) + "_" + other;
+        const std::string b = std::string(other) + "_" + intricate;
+        if (pair.name == a || pair.name == b) selected.push_back(pair);
+      }
+    }
+  }
+  return selected;
+}
+
+INSTANTIATE_TEST_SUITE_P(IntricatePairs, ScalingDerivatives, testing::ValuesIn(intricate_pairs()),
+                         [](const auto& pair) { return pair.param.name; });
 INSTANTIATE_TEST_SUITE_P(AllPairs, ScalingDerivatives, testing::ValuesIn(shape_pairs()),
                          [](const auto& pair) { return pair.param.name; });
 

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "tangere/geometry/support.hpp"
 #include "tangere/math/error.hpp"
@@ -90,6 +92,9 @@ TEST(Scaling, BadInput) {
   EXPECT_EQ(field(floor, {}, floor, {}), "shapes");
   EXPECT_EQ(field(ball, at(nan, 0, 0), ball, {}), "X_WA.p");
   EXPECT_EQ(field(ball, Pose(Matrix3::Constant(nan), Vector3::Zero()), ball, {}), "X_WA.R");
+  EXPECT_EQ(field(ball, Pose(1.001 * Matrix3::Identity(), Vector3::Zero()), ball, {}), "X_WA.R");
+  EXPECT_EQ(field(ball, Pose(-Matrix3::Identity(), Vector3::Zero()), ball, {}), "X_WA.R");
+  EXPECT_EQ(field(ball, Pose(Vector3(2.0, 0.5, 1.0).asDiagonal(), Vector3::Zero()), ball, {}), "X_WA.R");
   EXPECT_EQ(field(ball, {}, ball, {.tolerance = 0.0}), "options.tolerance");
   EXPECT_EQ(field(ball, {}, ball, {.tolerance = nan}), "options.tolerance");
   EXPECT_EQ(field(ball, {}, ball, {.max_iterations = 0}), "options.max_iterations");
@@ -141,6 +146,7 @@ TEST(Scaling, SaysWhenItRunsOutOfIterations) {
   const ShapePair& pair = shape_pairs().front();
   const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.max_iterations = 2}, workspace);
   EXPECT_EQ(r.status, ScalingStatus::iteration_limit);
+  EXPECT_EQ(r.iterations, 2);
   EXPECT_GT(r.gap, 1e-8);
   EXPECT_TRUE(std::isfinite(r.alpha));
 }
@@ -149,6 +155,8 @@ TEST(Scaling, AllocatesNothingAfterWarmUp) {
   ScalingWorkspace workspace;
   VectorX d_A;
   VectorX d_B;
+  Matrix4X D_A;
+  Matrix4X D_B;
   double total = 0.0;
   for (const ShapePair& pair : shape_pairs()) {
     SCOPED_TRACE(pair.name);
@@ -157,6 +165,7 @@ TEST(Scaling, AllocatesNothingAfterWarmUp) {
         const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.smoothing = smoothing}, workspace);
         total += r.alpha + scaling_gradient(workspace).sum() + scaling_jacobian(workspace).p_A.sum();
         scaling_parameter_gradient(workspace, d_A, d_B);
+        scaling_parameter_jacobian(workspace, D_A, D_B);
       };
       everything();
       const AllocationCount count;
@@ -167,16 +176,43 @@ TEST(Scaling, AllocatesNothingAfterWarmUp) {
   EXPECT_TRUE(std::isfinite(total));
 }
 
-TEST(Scaling, SameBitsEveryTime) {
-  ScalingWorkspace first;
-  ScalingWorkspace second;
+TEST(Scaling, SameBitsWhateverWasAskedBefore) {
+  ScalingWorkspace old;
   for (const ShapePair& pair : all_shape_pairs()) {
-    const Scaling a = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, first);
-    const Scaling b = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, second);
+    // leave derivatives, other poses and other parts behind
+    (void)scaling(pair.A, pair.X_WB, pair.B, pair.X_WA, {.tolerance = 1e-12}, old);
+    (void)scaling_jacobian(old);
+    ScalingWorkspace fresh;
+    const Scaling a = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, old);
+    const Scaling b = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, fresh);
     EXPECT_EQ(a.alpha, b.alpha) << pair.name;
     EXPECT_EQ(a.x, b.x) << pair.name;
     EXPECT_EQ(a.iterations, b.iterations) << pair.name;
+    EXPECT_EQ(scaling_jacobian(old).x_alpha, scaling_jacobian(fresh).x_alpha) << pair.name;
   }
+}
+
+/// Shapes are immutable: threads may share them, each with a workspace of its own (make sanitize runs this under the
+/// thread sanitizer).
+TEST(Scaling, ThreadsShareShapes) {
+  constexpr int kThreads = 4;
+  const auto answers = [] {
+    ScalingWorkspace workspace;
+    std::vector<double> alphas;
+    for (const ShapePair& pair : shape_pairs()) {
+      const Shape copy = pair.A;
+      alphas.push_back(scaling(copy, pair.X_WA, pair.B, pair.X_WB, {}, workspace).alpha);
+      alphas.push_back(scaling_jacobian(workspace).x_alpha.sum());
+    }
+    return alphas;
+  };
+  const std::vector<double> expected = answers();
+  std::vector<std::vector<double>> seen(kThreads);
+  {
+    std::vector<std::jthread> threads;
+    for (std::vector<double>& mine : seen) threads.emplace_back([&mine, &answers] { mine = answers(); });
+  }
+  for (const std::vector<double>& mine : seen) EXPECT_EQ(mine, expected);
 }
 
 /// Pairs over skew 1 to 1000, scale 1e-6 to 1e6 and size ratios to 1000; none may fail. TANGERE_STRESS_PAIRS sets how
