@@ -1,5 +1,5 @@
-/// bench_pairs: the conic scaling query and FCL on the 45-combination set (support/pair_set.hpp), in one run on one
-/// core.
+/// bench_pairs: the scaling query by both routes and FCL on the 45-combination set (support/pair_set.hpp), in one run
+/// on one core.
 ///
 /// How it measures. In each pass every query goes once through all pairs, in a new random order, and the queries take
 /// turns in a random sequence: branch prediction learns neither a pair nor an order, and what one query leaves behind
@@ -12,6 +12,7 @@
 /// those 36.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -39,9 +40,19 @@ struct Arguments {
   bool json = false;
 };
 
-/// The five queries, in the order of columns.
-enum Query { conic_alpha, conic_alpha_gradient, conic_jacobian, fcl_distance, fcl_signed_distance, kNumQueries };
-constexpr const char* kQueryNames[] = {"conic_alpha", "conic_alpha_gradient", "conic_jacobian", "fcl_distance",
+/// The queries, in the order of columns.
+enum Query {
+  support_alpha,
+  support_alpha_gradient,
+  conic_alpha,
+  conic_alpha_gradient,
+  conic_jacobian,
+  fcl_distance,
+  fcl_signed_distance,
+  kNumQueries
+};
+constexpr const char* kQueryNames[] = {"support_alpha",        "support_alpha_gradient", "conic_alpha",
+                                       "conic_alpha_gradient", "conic_jacobian",         "fcl_distance",
                                        "fcl_signed_distance"};
 
 struct Measurement {
@@ -55,6 +66,8 @@ struct Measurement {
   std::vector<std::vector<double>> extra;
   std::vector<bool> in_fcl;
   int not_solved = 0;
+  int routes_differ = 0;
+  long fallbacks = 0;
   int penetrating = 0;
   int signs_agree = 0;
 };
@@ -79,10 +92,13 @@ std::vector<std::vector<double>> medians(const std::vector<std::vector<std::vect
 
 /// Every query once, answers checked against each other.
 void check(Measurement& m, const std::vector<std::optional<std::size_t>>& peers, const FclPeer& fcl,
-           ConicQueries& conic) {
+           ScalingQueries& support, ScalingQueries& conic) {
   for (std::size_t i = 0; i < m.set.pairs.size(); ++i) {
     const Pair& pair = m.set.pairs[i];
     const Scaling result = conic.alpha(pair);
+    const Scaling other = support.alpha(pair);
+    m.routes_differ += !(std::abs(other.alpha - result.alpha) <= 2.0 * kTolerance * result.alpha);
+    keep(support.gradient());
     keep(conic.gradient());
     keep(conic.jacobian());
     m.not_solved += result.status != ScalingStatus::solved;
@@ -102,9 +118,11 @@ Measurement measure(int passes) {
     peers.push_back(fcl.add(pair.A, pair.X_WA, pair.B, pair.X_WB));
     m.in_fcl.push_back(peers.back().has_value());
   }
-  ConicQueries conic(kTolerance);
+  ScalingQueries support(kTolerance, ScalingMethod::support);
+  ScalingQueries conic(kTolerance, ScalingMethod::conic);
   const std::vector<Pair>& pairs = m.set.pairs;
-  check(m, peers, fcl, conic);
+  check(m, peers, fcl, support, conic);
+  m.fallbacks = support.num_fallbacks();
 
   const CallTimer timer;
   m.timer_overhead_ns = timer.overhead_ns();
@@ -115,7 +133,14 @@ Measurement measure(int passes) {
     if (query >= fcl_distance && !peers[i]) return;
     CallTimer::Split ns{};
     const auto alpha = [&] { keep(conic.alpha(pairs[i])); };
+    const auto by_supports = [&] { keep(support.alpha(pairs[i])); };
     switch (query) {
+      case support_alpha:
+        ns.total = timer(by_supports);
+        break;
+      case support_alpha_gradient:
+        ns = timer.split(by_supports, [&] { keep(support.gradient()); });
+        break;
       case conic_alpha:
         ns.total = timer(alpha);
         break;
@@ -171,40 +196,56 @@ void print_table(const Measurement& m) {
   std::printf(
       "45 combinations x 100 pairs, %.0f %% overlapping, %d passes in shuffled order, one call a time; nanoseconds\n",
       100.0 * m.penetrating / static_cast<double>(m.set.pairs.size()), m.passes);
-  std::printf("conic route at tolerance %.0e, cold; FCL 0.7 at its default tolerance 1e-6, without nearest points\n",
+  std::printf("both routes at tolerance %.0e, cold; FCL 0.7 at its default tolerance 1e-6, without nearest points\n",
               kTolerance);
   std::printf("timer overhead %.0f ns, subtracted\n\n", m.timer_overhead_ns);
 
-  std::printf("%-30s %8s %8s %8s | %8s %8s | %s\n", "median per combination", "alpha", "+grad", "+Jac", "FCL",
-              "FCL sgn", "alpha / FCL");
+  std::printf("%-30s %8s %8s | %8s %8s %8s | %8s %8s | %s\n", "median per combination", "support", "+grad", "conic",
+              "+grad", "+Jac", "FCL", "FCL sgn", "support / FCL");
   for (std::size_t c = 0; c < m.set.combinations.size(); ++c) {
     const int combination = static_cast<int>(c);
     std::printf("%-30s", m.set.combinations[c].c_str());
-    for (int q = conic_alpha; q <= conic_jacobian; ++q)
-      std::printf(" %8.0f", over_pairs(m, static_cast<Query>(q), combination).median);
+    for (int q = support_alpha; q <= conic_jacobian; ++q)
+      std::printf("%s %8.0f", q == conic_alpha ? " |" : "", over_pairs(m, static_cast<Query>(q), combination).median);
     const Statistics peer = over_pairs(m, fcl_distance, combination);
     if (peer.count == 0) {
       std::printf(" | %8s %8s |\n", "-", "-");
     } else {
       std::printf(" | %8.0f %8.0f | %.2f\n", peer.median, over_pairs(m, fcl_signed_distance, combination).median,
-                  over_pairs(m, conic_alpha, combination).median / peer.median);
+                  over_pairs(m, support_alpha, combination).median / peer.median);
     }
   }
 
   std::printf("\n%-30s %8s %8s %8s\n", "all pairs", "median", "mean", "p99");
-  const char* labels[] = {"conic alpha", "conic alpha + gradient", "conic alpha + 4x12 Jacobian",
-                          "FCL distance (36 comb.)", "FCL signed distance (36 comb.)"};
+  const char* labels[] = {"support alpha",
+                          "support alpha + gradient",
+                          "conic alpha",
+                          "conic alpha + gradient",
+                          "conic alpha + 4x12 Jacobian",
+                          "FCL distance (36 comb.)",
+                          "FCL signed distance (36 comb.)"};
   for (int q = 0; q < kNumQueries; ++q) {
     const Statistics s = over_pairs(m, static_cast<Query>(q));
     std::printf("%-30s %8.0f %8.0f %8.0f\n", labels[q], s.median, s.mean, s.p99);
   }
+  const Statistics support_gradient = extra(m, support_alpha_gradient);
   const Statistics gradient = extra(m, conic_alpha_gradient);
   const Statistics jacobian = extra(m, conic_jacobian);
-  std::printf("%-30s %8.0f %8.0f %8.0f\n", "  of which the gradient", gradient.median, gradient.mean, gradient.p99);
-  std::printf("%-30s %8.0f %8.0f %8.0f\n", "  of which the Jacobian", jacobian.median, jacobian.mean, jacobian.p99);
+  std::printf("%-30s %8.0f %8.0f %8.0f\n", "  gradient, support route", support_gradient.median, support_gradient.mean,
+              support_gradient.p99);
+  std::printf("%-30s %8.0f %8.0f %8.0f\n", "  gradient, conic route", gradient.median, gradient.mean, gradient.p99);
+  std::printf("%-30s %8.0f %8.0f %8.0f\n", "  Jacobian, conic route", jacobian.median, jacobian.mean, jacobian.p99);
 
+  const Statistics fast = over_pairs(m, support_alpha);
+  const Statistics fast_in_fcl = over_pairs(m, support_alpha, -1, true);
+  const Statistics fcl_all = over_pairs(m, fcl_distance);
+  std::printf("\nsupport alpha / FCL distance: median %.2f, mean %.2f; on FCL's 36 combinations %.2f, %.2f\n",
+              fast.median / fcl_all.median, fast.mean / fcl_all.mean, fast_in_fcl.median / fcl_all.median,
+              fast_in_fcl.mean / fcl_all.mean);
+  std::printf("routes differ by more than their tolerances on %d pairs; %ld of %zu answers left to the conic route\n",
+              m.routes_differ, m.fallbacks, m.set.pairs.size());
   std::printf(
-      "\nconic alpha / FCL distance, medians: %.2f over all pairs, %.2f over the 36 combinations that FCL has (no "
+      "conic alpha / FCL distance, medians: %.2f over all pairs, %.2f over the 36 combinations that FCL has (no "
       "padded polygon)\n",
       over_pairs(m, conic_alpha).median / over_pairs(m, fcl_distance).median,
       over_pairs(m, conic_alpha, -1, true).median / over_pairs(m, fcl_distance).median);
@@ -232,7 +273,8 @@ nlohmann::ordered_json to_json(const Measurement& m) {
     const Query query = static_cast<Query>(q);
     nlohmann::ordered_json entry = to_json(over_pairs(m, query));
     if (query < fcl_distance) entry["on_fcl_combinations"] = to_json(over_pairs(m, query, -1, true));
-    if (query == conic_alpha_gradient || query == conic_jacobian) entry["extra_over_alpha"] = to_json(extra(m, query));
+    if (query == support_alpha_gradient || query == conic_alpha_gradient || query == conic_jacobian)
+      entry["extra_over_alpha"] = to_json(extra(m, query));
     for (std::size_t c = 0; c < m.set.combinations.size(); ++c) {
       const Statistics s = over_pairs(m, query, static_cast<int>(c));
       if (s.count > 0) entry["combinations"][m.set.combinations[c]] = to_json(s);
@@ -246,6 +288,8 @@ nlohmann::ordered_json to_json(const Measurement& m) {
           {"tolerance", kTolerance},
           {"penetrating", m.penetrating},
           {"not_solved", m.not_solved},
+          {"routes_differ", m.routes_differ},
+          {"fallbacks", m.fallbacks},
           {"signs_agree_with_fcl", m.signs_agree},
           {"ratio_to_fcl_distance",
            {{"all_pairs", over_pairs(m, conic_alpha).median / peer},
@@ -256,7 +300,8 @@ nlohmann::ordered_json to_json(const Measurement& m) {
 [[noreturn]] void usage(int code) {
   (code == 0 ? std::cout : std::cerr)
       << "bench_pairs [--passes n] [--json]\n"
-         "Times the conic scaling query (alpha, gradient, Jacobian) and FCL's distance on the same 4500 pairs.\n"
+         "Times the scaling query by both routes (alpha, gradient, Jacobian) and FCL's distance on the same 4500 "
+         "pairs.\n"
          "  --passes n   timed visits of every pair (default 21, at least 7 for figures worth quoting)\n"
          "  --json       one JSON object instead of tables\n";
   std::exit(code);

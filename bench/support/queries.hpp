@@ -8,10 +8,14 @@
 
 namespace tangere::bench {
 
-/// The conic route, cold, with one workspace.
-class ConicQueries {
+/// One route, cold, with one workspace.
+class ScalingQueries {
  public:
-  explicit ConicQueries(double tolerance) { options_.tolerance = tolerance; }
+  ScalingQueries(double tolerance, ScalingMethod method) {
+    options_.tolerance = tolerance;
+    options_.method = method;
+  }
+  [[nodiscard]] long num_fallbacks() const { return workspace_.num_fallbacks(); }
 
   [[nodiscard]] Scaling alpha(const Pair& pair) {
     return scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, options_, workspace_);

@@ -5,9 +5,11 @@
 ///
 ///   p in alpha S  ⇔  there is y with  s = S_u (p, alpha) + S_y y + s_0  in  R₊ᵐ × Q₄ × … × Q₄
 
+#include <memory>
 #include <vector>
 
 #include "tangere/geometry/hull.hpp"
+#include "tangere/geometry/support_terms.hpp"
 #include "tangere/math/conic_rows.hpp"
 #include "tangere/math/types.hpp"
 
@@ -40,6 +42,8 @@ struct ConvexSet {
   /// Vertices and faces of a polytope or of a rounded polytope's core. For a padded polygon its corners (z = 0),
   /// counter-clockwise, without faces. Empty for all others.
   Hull core;
+  /// The support function. Set by `Shape`.
+  std::shared_ptr<const SupportTerms> support;
 };
 
 }  // namespace tangere

@@ -20,6 +20,9 @@ namespace tangere::detail {
 [[nodiscard]] ConvexSet make_set(const HalfSpace& half_space);
 [[nodiscard]] ConvexSet make_set(const MinkowskiSum& sum);
 
+/// The terms of a set's support function, from its specification and the core that `make_set` found.
+[[nodiscard]] std::shared_ptr<const SupportTerms> support_terms(const ShapeSpec& spec, const ConvexSet& set);
+
 /// Collects the rows of one set. Columns: p is 0..2, then `kAlpha`, `kAux` + k, and `constant()`.
 class RowBuilder {
  public:

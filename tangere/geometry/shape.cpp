@@ -55,6 +55,7 @@ template <class Spec>
 std::vector<ConvexPart> parts_of(const Spec& spec) {
   auto set = std::make_shared<ConvexSet>(detail::make_set(spec));
   set->start_rows = start_rows_of(*set);
+  set->support = detail::support_terms(spec, *set);
   return {{std::move(set), Pose(), 0}};
 }
 
@@ -76,6 +77,7 @@ Shape::Shape(ShapeSpec spec) {
   detail::ParameterList list = detail::parameters_of(data->spec);
   data->parameters = Eigen::Map<const VectorX>(list.values.data(), static_cast<Eigen::Index>(list.values.size()));
   data->parameter_names = std::move(list.names);
+  if (!std::holds_alternative<Bundle>(data->spec)) support_terms_ = data->parts.front().set->support.get();
   data_ = std::move(data);
 }
 

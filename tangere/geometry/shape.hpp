@@ -133,6 +133,9 @@ class Shape {
   /// The set of a convex shape; throws InputError for a bundle.
   [[nodiscard]] const ConvexSet& set() const;
 
+  /// The support function of a convex shape; null for a bundle.
+  [[nodiscard]] const SupportTerms* support_terms() const { return support_terms_; }
+
   /// The numbers that size the shape, in the order of `parameter_names`: those of the specification (`radius`,
   /// `length`, `size.x`, `A[0].x`, `b[0]`, …), for sums and bundles those of the parts in turn (`parts[1].radius`).
   [[nodiscard]] const VectorX& parameters() const;
@@ -143,6 +146,8 @@ class Shape {
  private:
   struct Data;
   std::shared_ptr<const Data> data_;
+  // of data_: queries look here first
+  const SupportTerms* support_terms_ = nullptr;
 };
 
 /// A shape posed in the frame of the whole: X = X_WholePart.

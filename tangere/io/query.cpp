@@ -42,19 +42,19 @@ void read_version(const JsonValue& root) {
   if (version && version->number() != kQueryVersion) version->fail("must be " + std::to_string(kQueryVersion));
 }
 
-void read_metric_and_method(const JsonValue& root) {
+void read_metric(const JsonValue& root) {
   if (const auto metric = root.find("metric")) {
     const std::string name = metric->word({"scaling", "distance", "proximity"});
     if (name != "scaling") metric->fail("not available yet in this version: metric '" + name + "'");
-  }
-  if (const auto method = root.find("method")) {
-    const std::string name = method->word({"auto", "conic", "support"});
-    if (name == "support") method->fail("not available yet in this version: method '" + name + "'");
   }
 }
 
 ScalingOptions read_options(const JsonValue& root) {
   ScalingOptions options;
+  if (const auto method = root.find("method")) {
+    const std::string name = method->word({"auto", "conic", "support"});
+    if (name != "auto") options.method = name == "conic" ? ScalingMethod::conic : ScalingMethod::support;
+  }
   if (const auto smoothing = root.find("smoothing")) options.smoothing = smoothing->number();
   if (const auto tolerance = root.find("tolerance")) options.tolerance = tolerance->number();
   try {
@@ -78,7 +78,7 @@ Query read_query(const JsonValue& root) {
   root.require_fields(
       {"version", "id", "a", "b", "metric", "method", "smoothing", "tolerance", "derivatives", "parameters"});
   read_version(root);
-  read_metric_and_method(root);
+  read_metric(root);
   Query query{read_posed(root.at("a")), read_posed(root.at("b")), read_options(root), read_derivatives(root)};
   if (const auto parameters = root.find("parameters")) query.parameters = parameters->boolean();
   if (query.a.shape.is_half_space() && query.b.shape.is_half_space())
@@ -111,8 +111,11 @@ void write_value(const Scaling& result, Json& out) {
   out["witness_a"] = array_of(result.p_A);
   out["witness_b"] = array_of(result.p_B);
   out["center_line_gap"] = result.center_line_gap;
-  out["point_freedom"] = result.point_freedom;
-  out["normal_freedom"] = result.normal_freedom;
+  if (result.method == ScalingMethod::conic) {
+    out["point_freedom"] = result.point_freedom;
+    out["normal_freedom"] = result.normal_freedom;
+  }
+  out["method"] = to_string(result.method);
   out["iterations"] = result.iterations;
   out["gap"] = result.gap;
 }

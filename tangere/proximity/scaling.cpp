@@ -1,7 +1,10 @@
 #include "tangere/proximity/scaling.hpp"
 
 #include <cmath>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
@@ -15,76 +18,10 @@ constexpr double kSmallestSmoothing = 1e-12;
 constexpr double kLargestRelativeGap = 0.5;
 constexpr double kFarthest = 1e30;
 constexpr double kRotationTolerance = 1e-6;
-/// Relative gaps from which to try the final steps, when the usual one has failed.
-constexpr double kOtherWays[] = {1e-3, 1e-7};
-
-Vector3 head3(Vec4 v) { return {v[0], v[1], v[2]}; }
 
 /// The pose of a part of a shape at X_WS.
 Pose part_pose(const Pose& X_WS, const Shape& shape, const ConvexPart& part) {
   return shape.is_convex() ? X_WS : X_WS * part.X_SP;
-}
-
-/// A pair with the same directions as one whose alpha is 0, but solvable: the centres one radius apart along the
-/// world's x axis, or the centre one radius outside the half-space. alpha is homogeneous in that distance, so the
-/// normal and the witness points are those of the limit.
-Pose displaced(const ConvexSet& A, const ConvexSet& B, const Pose& X_WA, const Pose& X_AB) {
-  if (A.scaled && B.scaled) return {X_AB.R, X_WA.R.transpose() * Vector3(A.outer_radius, 0.0, 0.0)};
-  const ConvexSet& plane = A.scaled ? B : A;
-  const Vector3 inward = plane.rows.matrix().row(0).head<3>().transpose();
-  const double slack = plane.rows.matrix()(0, kShared);
-  // the centre on the normal through the plane's origin, one radius outside
-  const Vector3 center = -inward * (slack + (A.scaled ? A : B).outer_radius);
-  return A.scaled ? Pose{X_AB.R, X_AB.R * -center} : Pose{X_AB.R, center};
-}
-
-ScalingStatus to_scaling_status(EngineStatus status) {
-  switch (status) {
-    case EngineStatus::solved:
-      return ScalingStatus::solved;
-    case EngineStatus::iteration_limit:
-      return ScalingStatus::iteration_limit;
-    default:
-      return ScalingStatus::numerical_limit;
-  }
-}
-
-/// The answer for the pair of parts that decided.
-Scaling answer(const SolvedPair& pair) {
-  const ConicEngine<1>& engine = pair.program.engine;
-  const ConvexSet& A = *pair.part_A.set;
-  const ConvexSet& B = *pair.part_B.set;
-  const bool zero = pair.status == ScalingStatus::zero_scaling;
-  const double solved_alpha = engine.u[3];
-  // witness points relative to the centres, in world axes: on the surface of each scaled shape
-  const Vector3 x = head3(engine.u);
-  const Vector3 from_A = pair.X_WA.R * x;
-  const Vector3 from_B = pair.X_WA.R * (x - pair.program.X_AB.p);
-
-  Scaling r;
-  r.status = pair.status;
-  r.alpha = zero ? 0.0 : solved_alpha;
-  r.normal = (pair.X_WA.R * head3(engine.force[1] - engine.force[0])).normalized();
-  r.x = zero ? (A.scaled ? pair.X_WA.p : pair.X_WB.p) : pair.X_WA.p + from_A;
-  r.p_A = pair.X_WA.p + from_A / solved_alpha;
-  r.p_B = pair.X_WB.p + from_B / solved_alpha;
-  if (!B.scaled || !A.scaled) {
-    // a half-space is touched at x itself; with the centre inside it, at the centre's foot on the plane
-    Vector3& touched = A.scaled ? r.p_B : r.p_A;
-    const Pose& X = A.scaled ? pair.X_WB : pair.X_WA;
-    const MatrixX& row = (A.scaled ? B : A).rows.matrix();
-    const Vector3 inward = X.R * row.row(0).head<3>().transpose();
-    const double slack = inward.dot(r.x - X.p) + row(0, kShared);
-    touched = zero ? Vector3(r.x - slack * inward) : r.x;
-  }
-  const double separation = (r.p_A - r.p_B).norm();
-  r.center_line_gap = r.alpha < 1.0 ? -separation : separation;
-  r.iterations = engine.iterations;
-  r.gap = engine.gap / solved_alpha;
-  r.residual = engine.dual_residual / solved_alpha;
-  r.part_A = pair.index_A;
-  r.part_B = pair.index_B;
-  return r;
 }
 
 void require_pose(const Pose& X, const char* name) {
@@ -106,36 +43,111 @@ void require_smoothing(double smoothing, int degree) {
                                             detail::to_text(smoothing));
 }
 
-}  // namespace
+Scaling read_answer(const SupportPair& pair) {
+  const SupportScaling& found = pair.found;
+  const bool scaled_A = !pair.terms_A->half_space;
+  const bool scaled_B = !pair.terms_B->half_space;
+  Scaling r;
+  r.status = ScalingStatus::solved;
+  r.alpha = found.alpha;
+  r.normal = found.n.normalized();
+  r.x = scaled_A ? Vector3(pair.X_WA.p + found.alpha * found.s_A) : Vector3(pair.X_WB.p + found.alpha * found.s_B);
+  r.p_A = scaled_A ? Vector3(pair.X_WA.p + found.s_A) : r.x;
+  r.p_B = scaled_B ? Vector3(pair.X_WB.p + found.s_B) : r.x;
+  const double separation = (r.p_A - r.p_B).norm();
+  r.center_line_gap = r.alpha < 1.0 ? -separation : separation;
+  r.point_freedom = -1;
+  r.normal_freedom = -1;
+  r.method = ScalingMethod::support;
+  r.iterations = found.supports;
+  r.gap = found.gap;
+  r.residual = 0.0;
+  r.part_A = pair.index_A;
+  r.part_B = pair.index_B;
+  return r;
+}
 
-void solve_pair(const ScalingOptions& options, SolvedPair& pair) {
-  const ConvexSet& A = *pair.part_A.set;
-  const ConvexSet& B = *pair.part_B.set;
-  const Matrix3 R_AW = pair.X_WA.R.transpose();
-  const Pose X_AB{R_AW * pair.X_WB.R, R_AW * (pair.X_WB.p - pair.X_WA.p)};
-  const bool zero = !pair.program.set_up(A, B, X_AB);
-  if (zero) (void)pair.program.set_up(A, B, displaced(A, B, pair.X_WA, X_AB));
-  EngineOptions engine{
-      .relative_tolerance = options.tolerance, .absolute_tolerance = 0.0, .max_iterations = options.max_iterations};
-  if (options.smoothing > 0.0 && !zero) {
-    engine.kappa = options.smoothing;
-    engine.relative_kappa = true;
-    engine.centrality = 1e-11;
-    engine.max_final_steps = options.max_iterations;
-  }
-  EngineStatus status = pair.program.engine.run(engine);
-  if (!zero) {
-    // where rounding stopped it, another way through the interior may get by
-    for (const double finish_below : kOtherWays) {
-      if (status != EngineStatus::numerical_limit) break;
-      engine.finish_below = finish_below;
-      (void)pair.program.set_up(A, B, X_AB);
-      status = pair.program.engine.run(engine);
+/// The smallest alpha over all pairs of parts, by the conic route.
+Scaling conic_over_parts(const Shape& A, const Shape& B, const ScalingOptions& options, ScalingWorkspace::Data& data) {
+  const std::span<const ConvexPart> parts_A = A.parts();
+  const std::span<const ConvexPart> parts_B = B.parts();
+  // memory for every pair, in both programs because they change places
+  for (const ConvexPart& part_A : parts_A) {
+    for (const ConvexPart& part_B : parts_B) {
+      data.solved->program.reserve(*part_A.set, *part_B.set);
+      data.trial->program.reserve(*part_A.set, *part_B.set);
     }
   }
-  if (status != EngineStatus::solved) pair.program.engine.measure_dual_residual();
-  pair.status = zero ? ScalingStatus::zero_scaling : to_scaling_status(status);
+  // a pair whose bounding balls are too far apart cannot be it
+  bool any = false;
+  for (std::size_t i = 0; i < parts_A.size(); ++i) {
+    for (std::size_t j = 0; j < parts_B.size(); ++j) {
+      const ConvexSet& set_A = *parts_A[i].set;
+      const ConvexSet& set_B = *parts_B[j].set;
+      SolvedPair& trial = *data.trial;
+      trial.X_WA = part_pose(data.X_WA, A, parts_A[i]);
+      trial.X_WB = part_pose(data.X_WB, B, parts_B[j]);
+      const double reach = set_A.outer_radius + set_B.outer_radius;
+      if (any && (trial.X_WA.p - trial.X_WB.p).norm() >= data.alpha * reach) continue;
+      trial.part_A = parts_A[i];
+      trial.part_B = parts_B[j];
+      trial.index_A = static_cast<int>(i);
+      trial.index_B = static_cast<int>(j);
+      require_smoothing(options.smoothing, set_A.rows.degree() + set_B.rows.degree());
+      solve_pair(options, trial);
+      const double alpha = trial.status == ScalingStatus::zero_scaling ? 0.0 : trial.program.engine.u[3];
+      if (any && !(alpha < data.alpha)) continue;
+      any = true;
+      data.alpha = alpha;
+      std::swap(data.solved, data.trial);
+    }
+  }
+  data.has_conic = true;
+  data.free = options.smoothing > 0.0 ? Freedom{} : freedom(*data.solved, data.rank_storage);
+  Scaling result = read_answer(*data.solved);
+  result.point_freedom = data.free.point;
+  result.normal_freedom = data.free.normal;
+  return result;
 }
+
+/// The smallest alpha over all pairs of parts, by supports. False if one of them is not certified.
+bool supports_over_parts(const Shape& A, const Shape& B, double tolerance, ScalingWorkspace::Data& data) {
+  const std::span<const ConvexPart> parts_A = A.parts();
+  const std::span<const ConvexPart> parts_B = B.parts();
+  bool any = false;
+  SupportPair& trial = data.support_trial;
+  for (std::size_t i = 0; i < parts_A.size(); ++i) {
+    for (std::size_t j = 0; j < parts_B.size(); ++j) {
+      trial.terms_A = parts_A[i].set->support.get();
+      trial.terms_B = parts_B[j].set->support.get();
+      trial.X_WA = part_pose(data.X_WA, A, parts_A[i]);
+      trial.X_WB = part_pose(data.X_WB, B, parts_B[j]);
+      const double reach = trial.terms_A->outer_radius + trial.terms_B->outer_radius;
+      if (any && (trial.X_WA.p - trial.X_WB.p).norm() >= data.found.found.alpha * reach) continue;
+      support_scaling(*trial.terms_A, trial.X_WA, *trial.terms_B, trial.X_WB, tolerance, data.cast, trial.found);
+      if (!trial.found.certified) return false;
+      if (any && !(trial.found.alpha < data.found.found.alpha)) continue;
+      any = true;
+      trial.part_A = &parts_A[i];
+      trial.part_B = &parts_B[j];
+      trial.index_A = static_cast<int>(i);
+      trial.index_B = static_cast<int>(j);
+      data.found = trial;
+    }
+  }
+  return true;
+}
+
+void require_bounded(const Shape& A, const Shape& B) {
+  for (const ConvexPart& part_A : A.parts()) {
+    for (const ConvexPart& part_B : B.parts()) {
+      if (!part_A.set->scaled && !part_B.set->scaled)
+        throw InputError("shapes", "two half-spaces have no scaling: at least one shape must be bounded");
+    }
+  }
+}
+
+}  // namespace
 
 std::string_view to_string(ScalingStatus status) {
   switch (status) {
@@ -160,12 +172,52 @@ void ScalingOptions::verify() const {
   if (!(smoothing == 0.0 || (smoothing >= kSmallestSmoothing && smoothing <= kLargestSmoothing))) {
     throw InputError("options.smoothing", "must be 0 or between 1e-12 and 0.01, got " + detail::to_text(smoothing));
   }
+  if (smoothing > 0.0 && method == ScalingMethod::support)
+    throw InputError("options.method", "must be auto or conic with smoothing: the support route has none");
+}
+
+std::string_view to_string(ScalingMethod method) {
+  switch (method) {
+    case ScalingMethod::automatic:
+      return "auto";
+    case ScalingMethod::conic:
+      return "conic";
+    case ScalingMethod::support:
+      return "support";
+  }
+  return "unknown";
 }
 
 ScalingWorkspace::ScalingWorkspace() : data_(std::make_unique<Data>()) {}
 ScalingWorkspace::~ScalingWorkspace() = default;
 ScalingWorkspace::ScalingWorkspace(ScalingWorkspace&&) noexcept = default;
 ScalingWorkspace& ScalingWorkspace::operator=(ScalingWorkspace&&) noexcept = default;
+long ScalingWorkspace::num_fallbacks() const { return data_->num_fallbacks; }
+
+const SolvedPair& ScalingWorkspace::Data::conic() {
+  if (has_conic) return *solved;
+  const auto part = [](const SupportTerms* terms, const ConvexPart* of_bundle) {
+    // without an owner: the shape still exists (see ScalingWorkspace)
+    return of_bundle != nullptr ? *of_bundle : ConvexPart{{std::shared_ptr<const ConvexSet>(), terms->set}, Pose(), 0};
+  };
+  SolvedPair& pair = *solved;
+  pair.part_A = part(found.terms_A, found.part_A);
+  pair.part_B = part(found.terms_B, found.part_B);
+  pair.X_WA = found.X_WA;
+  pair.X_WB = found.X_WB;
+  pair.index_A = found.index_A;
+  pair.index_B = found.index_B;
+  pair.program.reserve(*pair.part_A.set, *pair.part_B.set);
+  trial->program.reserve(*pair.part_A.set, *pair.part_B.set);
+  solve_pair({.tolerance = tolerance}, pair);
+  free = freedom(pair, rank_storage);
+  if (!has_bundle) {
+    num_parameters_A = pair.part_A.set->num_parameters;
+    num_parameters_B = pair.part_B.set->num_parameters;
+  }
+  has_conic = true;
+  return pair;
+}
 
 Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const ScalingOptions& options,
                 ScalingWorkspace& workspace) {
@@ -174,56 +226,48 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
   require_pose(X_WB, "X_WB");
   ScalingWorkspace::Data& data = workspace.data();
   data.has_query = false;
+  data.has_conic = false;
   data.linearised_pair = nullptr;
   data.X_WA = X_WA;
   data.X_WB = X_WB;
   data.smoothing = options.smoothing;
-  data.has_bundle = !A.is_convex() || !B.is_convex();
+  data.tolerance = options.tolerance;
+  data.by_supports = false;
 
-  // memory for every pair, in both programs because they change places
-  for (const ConvexPart& part_A : A.parts()) {
-    for (const ConvexPart& part_B : B.parts()) {
-      data.solved->program.reserve(*part_A.set, *part_B.set);
-      data.trial->program.reserve(*part_A.set, *part_B.set);
+  const SupportTerms* terms_A = A.support_terms();
+  const SupportTerms* terms_B = B.support_terms();
+  data.has_bundle = terms_A == nullptr || terms_B == nullptr;
+  const bool convex = !data.has_bundle;
+  if (convex ? terms_A->half_space && terms_B->half_space : true) require_bounded(A, B);
+  if (options.method != ScalingMethod::conic && options.smoothing == 0.0) {
+    SupportPair& found = data.found;
+    if (convex) {
+      found.terms_A = terms_A;
+      found.terms_B = terms_B;
+      found.X_WA = X_WA;
+      found.X_WB = X_WB;
+      found.part_A = found.part_B = nullptr;
+      found.index_A = found.index_B = 0;
+      support_scaling(*terms_A, X_WA, *terms_B, X_WB, options.tolerance, data.cast, found.found);
+      data.by_supports = found.found.certified;
+    } else {
+      data.by_supports = supports_over_parts(A, B, options.tolerance, data);
+      data.num_parameters_A = static_cast<int>(A.parameters().size());
+      data.num_parameters_B = static_cast<int>(B.parameters().size());
+    }
+    if (data.by_supports) {
+      data.has_query = true;
+      return read_answer(found);
     }
   }
-
-  // the smallest over all pairs of parts; a pair whose bounding balls are too far apart cannot be it
-  bool any = false;
-  const std::span<const ConvexPart> parts_A = A.parts();
-  const std::span<const ConvexPart> parts_B = B.parts();
-  for (std::size_t i = 0; i < parts_A.size(); ++i) {
-    for (std::size_t j = 0; j < parts_B.size(); ++j) {
-      const ConvexSet& set_A = *parts_A[i].set;
-      const ConvexSet& set_B = *parts_B[j].set;
-      if (!set_A.scaled && !set_B.scaled) {
-        throw InputError("shapes", "two half-spaces have no scaling: at least one shape must be bounded");
-      }
-      SolvedPair& trial = *data.trial;
-      trial.X_WA = part_pose(X_WA, A, parts_A[i]);
-      trial.X_WB = part_pose(X_WB, B, parts_B[j]);
-      const double reach = set_A.outer_radius + set_B.outer_radius;
-      if (any && (trial.X_WA.p - trial.X_WB.p).norm() >= data.alpha * reach) continue;
-      trial.part_A = parts_A[i];
-      trial.part_B = parts_B[j];
-      trial.index_A = static_cast<int>(i);
-      trial.index_B = static_cast<int>(j);
-      require_smoothing(options.smoothing, set_A.rows.degree() + set_B.rows.degree());
-      solve_pair(options, trial);
-      const double alpha = trial.status == ScalingStatus::zero_scaling ? 0.0 : trial.program.engine.u[3];
-      if (any && !(alpha < data.alpha)) continue;
-      any = true;
-      data.alpha = alpha;
-      std::swap(data.solved, data.trial);
-    }
-  }
+  const Scaling result = conic_over_parts(A, B, options, data);
   data.num_parameters_A = static_cast<int>(A.parameters().size());
   data.num_parameters_B = static_cast<int>(B.parameters().size());
   data.has_query = true;
-  data.free = options.smoothing > 0.0 ? Freedom{} : freedom(*data.solved, data.rank_storage);
-  Scaling result = answer(*data.solved);
-  result.point_freedom = data.free.point;
-  result.normal_freedom = data.free.normal;
+  if (options.method != ScalingMethod::conic && options.smoothing == 0.0 &&
+      result.status != ScalingStatus::zero_scaling) {
+    ++data.num_fallbacks;
+  }
   return result;
 }
 

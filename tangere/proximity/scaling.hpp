@@ -4,9 +4,12 @@
 ///
 ///   alpha = min { alpha : x in r_A + R_A (alpha S_A),  x in r_B + R_B (alpha S_B) }            (DCOL eq. 9)
 ///
-/// alpha > 1 apart, = 1 touching, < 1 overlapping. By the conic route: one small cone program, solved by the interior
-/// point of solvers/conic. The value comes with the point x, the witness points and the normal; scaling_derivatives.hpp
-/// has all derivatives. Both exact, or at a chosen smoothing kappa.
+/// alpha > 1 apart, = 1 touching, < 1 overlapping. The value comes with the point x, the witness points and the normal;
+/// scaling_derivatives.hpp has all derivatives. Two routes lead to the same alpha:
+///
+///   support   one ray cast on S_A ⊕ (-S_B) by supports, certified by two bounds that meet (ray_cast.hpp). Fast.
+///   conic     one small cone program, solved by the interior point of solvers/conic. The reference, the only one with
+///             smoothing kappa, and the one that says how unique point and normal are.
 ///
 ///   ScalingWorkspace workspace;
 ///   const Scaling result = scaling(A, X_WA, B, X_WB, {}, workspace);
@@ -38,6 +41,16 @@ enum class ScalingStatus {
 
 [[nodiscard]] std::string_view to_string(ScalingStatus status);
 
+enum class ScalingMethod {
+  /// Supports; the conic route with smoothing, for coincident centres, and where supports do not certify the answer.
+  automatic,
+  conic,
+  /// As automatic, but refuses smoothing.
+  support,
+};
+
+[[nodiscard]] std::string_view to_string(ScalingMethod method);
+
 struct ScalingOptions {
   /// Stop when the duality gap and the residuals are below tolerance * alpha. Attainable down to about 1e-12
   /// for most pairs, 1e-10 for sums of unequal parts.
@@ -48,6 +61,7 @@ struct ScalingOptions {
   /// From 1e-12 to 0.01, and at most 0.5 / degree (one per face, two per cone): beyond 1 / degree there is no such
   /// point.
   double smoothing = 0.0;
+  ScalingMethod method = ScalingMethod::automatic;
 
   /// Throws InputError naming the first field out of range.
   void verify() const;
@@ -68,15 +82,18 @@ struct Scaling {
   /// distance, not the distance.
   double center_line_gap;
   /// 0 where x is the only touching point; 1 or 2 where it may slide along a line or a face (parallel edges, faces). x
-  /// is then a central one.
+  /// is then a central one. -1: not computed (support route, where x is any one of them).
   int point_freedom;
   /// 0 where the normal is unique; 1 or 2 where alpha has a kink and the normal is one of many (parallel edges, two
-  /// corners). Both are 0 with smoothing, which makes point and normal unique.
+  /// corners). Both are 0 with smoothing, which makes point and normal unique. -1: not computed.
   int normal_freedom;
+  /// The route that found the answer: `support` or `conic`.
+  ScalingMethod method;
+  /// Newton steps of the conic route, support points asked for by the other.
   int iterations;
-  /// Relative duality gap: alpha is at most this fraction above the true value.
+  /// Relative duality gap: how far alpha may be from the true value.
   double gap;
-  /// Relative dual residual.
+  /// Relative dual residual (conic route; 0 by supports).
   double residual;
   /// For bundles: the parts that decide. 0 for convex shapes.
   int part_A = 0;
@@ -85,12 +102,19 @@ struct Scaling {
 
 /// Memory of the queries, to be reused: after the first query of the largest pair nothing is allocated. Holds the
 /// solution of the last query for its derivatives. One per thread.
+///
+/// The gradient needs nothing more. All other derivatives after a query by supports look at the shapes again (counting
+/// their owners would cost the query a third of its time), so at least one copy of each shape must still exist. The
+/// conic route keeps what it needs.
 class ScalingWorkspace {
  public:
   ScalingWorkspace();
   ~ScalingWorkspace();
   ScalingWorkspace(ScalingWorkspace&&) noexcept;
   ScalingWorkspace& operator=(ScalingWorkspace&&) noexcept;
+
+  /// How often the support route did not certify its answer, and the conic route was asked instead.
+  [[nodiscard]] long num_fallbacks() const;
 
   struct Data;
   [[nodiscard]] Data& data() { return *data_; }

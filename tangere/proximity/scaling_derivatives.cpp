@@ -35,23 +35,25 @@ Vector3 force(const ConicEngine<1>& engine) { return 0.5 * head3(engine.force[1]
 /// A row over the tangents of the parts' poses as one over those of the whole shapes' poses. Nothing to do for convex
 /// shapes.
 template <class Row>
-void to_whole(const SolvedPair& pair, const ScalingWorkspace::Data& data, Row&& row) {
+void to_whole(const Pose& X_AP, const Pose& X_BP, const ScalingWorkspace::Data& data, Row&& row) {
   const auto body = [&](int at, const Pose& X_WS, const Pose& X_SP) {
     const Vector3 linear = row.template segment<3>(at).transpose();
     const Vector3 angular = row.template segment<3>(at + 3).transpose();
     row.template segment<3>(at + 3) = (X_SP.p.cross(X_WS.R.transpose() * linear) + X_SP.R * angular).transpose();
   };
-  body(0, data.X_WA, pair.part_A.X_SP);
-  body(6, data.X_WB, pair.part_B.X_SP);
+  body(0, data.X_WA, X_AP);
+  body(6, data.X_WB, X_BP);
 }
 
 /// All rows of a Jacobian.
 void to_whole(const SolvedPair& pair, const ScalingWorkspace::Data& data, ScalingJacobian& jacobian) {
   if (!data.has_bundle) return;
-  for (int i = 0; i < 4; ++i) to_whole(pair, data, jacobian.x_alpha.row(i));
+  const Pose& X_AP = pair.part_A.X_SP;
+  const Pose& X_BP = pair.part_B.X_SP;
+  for (int i = 0; i < 4; ++i) to_whole(X_AP, X_BP, data, jacobian.x_alpha.row(i));
   for (int i = 0; i < 3; ++i) {
-    to_whole(pair, data, jacobian.p_A.row(i));
-    to_whole(pair, data, jacobian.p_B.row(i));
+    to_whole(X_AP, X_BP, data, jacobian.p_A.row(i));
+    to_whole(X_AP, X_BP, data, jacobian.p_B.row(i));
   }
 }
 
@@ -73,6 +75,17 @@ Vector12 part_gradient(const SolvedPair& pair) {
     g.segment<3>(3) = n.cross(x);
     g.segment<3>(9) = pair.program.X_AB.R.transpose() * (x - pair.program.X_AB.p).cross(n);
   }
+  return g;
+}
+
+/// The same from the support route: n at x.
+Vector12 part_gradient(const SupportPair& pair) {
+  const SupportScaling& found = pair.found;
+  Vector12 g;
+  g.segment<3>(0) = -found.n;
+  g.segment<3>(3) = pair.X_WA.R.transpose() * found.n.cross(found.alpha * found.s_A);
+  g.segment<3>(6) = found.n;
+  g.segment<3>(9) = pair.X_WB.R.transpose() * (found.alpha * found.s_B).cross(found.n);
   return g;
 }
 
@@ -191,6 +204,7 @@ void parameter_columns(const SolvedPair& pair, int k, const ConvexPart& part, Ei
 
 const SolvedPair& ScalingWorkspace::Data::linearised() {
   if (linearised_pair != nullptr) return *linearised_pair;
+  (void)conic();
   // at relaxation kappa the conditions are off by kappa, and rounding is amplified to 1e-16 / kappa
   SolvedPair* pair = solved.get();
   const ConicEngine<1>& own = solved->program.engine;
@@ -211,17 +225,22 @@ const SolvedPair& ScalingWorkspace::Data::linearised() {
 
 Vector12 scaling_gradient(ScalingWorkspace& workspace) {
   ScalingWorkspace::Data& data = queried(workspace);
+  if (data.by_supports) {
+    Vector12 g = part_gradient(data.found);
+    if (data.has_bundle) to_whole(data.found.part_A->X_SP, data.found.part_B->X_SP, data, g.transpose());
+    return g;
+  }
   const SolvedPair& pair = *data.solved;
   if (data.smoothing > 0.0 && pair.status != ScalingStatus::zero_scaling)
     return scaling_jacobian(workspace).x_alpha.row(3).transpose();
   Vector12 g = part_gradient(pair);
-  if (data.has_bundle) to_whole(pair, data, g.transpose());
+  if (data.has_bundle) to_whole(pair.part_A.X_SP, pair.part_B.X_SP, data, g.transpose());
   return g;
 }
 
 ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
   ScalingWorkspace::Data& data = queried(workspace);
-  const SolvedPair& pair = *data.solved;
+  const SolvedPair& pair = data.conic();
   ScalingJacobian out;
   if (pair.status == ScalingStatus::zero_scaling) {
     zero_jacobian(pair, out);
@@ -271,7 +290,8 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
     for (int c = 0; c < 3; ++c) to[6 + c] = -to[c];
     if (i < 3) to[6 + i] += 1.0;
   }
-  if (data.smoothing == 0.0) J.row(3) = part_gradient(pair).transpose();
+  if (data.smoothing == 0.0)
+    J.row(3) = (data.by_supports ? part_gradient(data.found) : part_gradient(pair)).transpose();
 
   // witness points: p = r + (x - r) / alpha, or x itself on a half-space
   const auto witness = [&](Matrix3x12& P, const ConvexSet& set, int first_column, const Vector3& lever) {
@@ -298,7 +318,7 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
 
 void scaling_parameter_gradient(ScalingWorkspace& workspace, VectorX& d_A, VectorX& d_B) {
   ScalingWorkspace::Data& data = queried(workspace);
-  const SolvedPair& pair = *data.solved;
+  const SolvedPair& pair = data.conic();
   d_A.setZero(data.num_parameters_A);
   d_B.setZero(data.num_parameters_B);
   if (pair.status == ScalingStatus::zero_scaling) return;

@@ -6,10 +6,11 @@
 
 #include "tangere/proximity/pair_program.hpp"
 #include "tangere/proximity/scaling.hpp"
+#include "tangere/proximity/support_scaling.hpp"
 
 namespace tangere {
 
-/// The solved program of two convex parts.
+/// The program of two convex parts, solved by the conic route.
 struct SolvedPair {
   PairProgram program;
   /// Copies, which keep the sets alive as long as the query's derivatives may be asked for.
@@ -35,9 +36,36 @@ struct Freedom {
 
 /// Solves one pair of convex parts whose poses are set; the solution stays in `pair`.
 void solve_pair(const ScalingOptions& options, SolvedPair& pair);
+/// The answer of the conic route, without freedoms.
+[[nodiscard]] Scaling read_answer(const SolvedPair& pair);
+
+/// Two convex parts and what the support route found.
+struct SupportPair {
+  const SupportTerms* terms_A = nullptr;
+  const SupportTerms* terms_B = nullptr;
+  /// Poses of the parts.
+  Pose X_WA;
+  Pose X_WB;
+  SupportScaling found;
+  /// Of a bundle; null for convex shapes.
+  const ConvexPart* part_A = nullptr;
+  const ConvexPart* part_B = nullptr;
+  int index_A = 0;
+  int index_B = 0;
+};
 
 struct ScalingWorkspace::Data {
-  /// The pair of parts that decided, and a second one to try other parts of a bundle.
+  // support route
+  RayCast cast;
+  SupportPair found;
+  SupportPair support_trial;
+  /// The last query was answered by supports: `found` holds, `solved` only after `conic()`.
+  bool by_supports = false;
+  bool has_conic = false;
+  double tolerance = 0.0;
+  long num_fallbacks = 0;
+
+  // conic route: the pair of parts that decided, and a second one to try other parts of a bundle
   std::unique_ptr<SolvedPair> solved = std::make_unique<SolvedPair>();
   std::unique_ptr<SolvedPair> trial = std::make_unique<SolvedPair>();
   /// Poses of the whole shapes, and the kappa of the last query.
@@ -46,16 +74,18 @@ struct ScalingWorkspace::Data {
   double smoothing = 0.0;
   double alpha = 0.0;
   Freedom free;
-  int num_parameters_A = 0;
-  int num_parameters_B = 0;
   const SolvedPair* linearised_pair = nullptr;
   bool has_bundle = false;
   bool has_query = false;
+  int num_parameters_A = 0;
+  int num_parameters_B = 0;
   /// Rows for the rank decisions of uniqueness.cpp.
   RankStorage rank_storage;
   Matrix4X parameter_columns_A;
   Matrix4X parameter_columns_B;
 
+  /// The deciding pair solved by the conic route, now if the query was answered by supports.
+  const SolvedPair& conic();
   /// The solution at which the optimality conditions are linearised (and factored, once a query): the query's own, or,
   /// where that is solved so tightly that rounding would spoil the derivatives, the same pair solved again less
   /// tightly.

@@ -58,7 +58,9 @@ TEST(Query, ValueOfTwoSpheres) {
   EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("witness_a")), Vector3(0.5 * n), 1e-6);
   EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("witness_b")), Vector3((3.0 - 0.7) * n), 1e-6);
   EXPECT_NEAR(answer.at("center_line_gap"), 1.8, 1e-6);
-  EXPECT_EQ(answer.at("point_freedom"), 0);
+  EXPECT_EQ(answer.at("method"), "support");
+  EXPECT_FALSE(answer.contains("point_freedom"));
+  EXPECT_EQ(good(spheres(R"(, "method": "conic")")).at("point_freedom"), 0);
   EXPECT_GT(answer.at("iterations"), 0);
   EXPECT_LE(answer.at("gap"), 1e-8);
   // only what was asked for
@@ -208,8 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "not available yet in this version: metric 'distance'"},
         BadQuery{"Proximity", spheres(R"(, "metric": "proximity")"), "metric",
                  "not available yet in this version: metric 'proximity'"},
-        BadQuery{"Support", spheres(R"(, "method": "support")"), "method",
-                 "not available yet in this version: method 'support'"},
+        BadQuery{"SupportWithSmoothing", spheres(R"(, "method": "support", "smoothing": 1e-3)"), "method",
+                 "must be auto or conic with smoothing: the support route has none"},
         BadQuery{"UnknownMetric", spheres(R"(, "metric": "volume")"), "metric",
                  "must be one of scaling, distance, proximity, got 'volume'"},
         BadQuery{"UnknownMethod", spheres(R"(, "method": "gjk")"), "method",

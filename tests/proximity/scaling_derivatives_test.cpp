@@ -35,9 +35,6 @@ class ScalingDerivatives : public testing::TestWithParam<ShapePair> {
 
 TEST_P(ScalingDerivatives, GradientOfAlpha) {
   const ShapePair& pair = GetParam();
-  const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.tolerance = 1e-10}, workspace_);
-  ASSERT_EQ(r.status, ScalingStatus::solved);
-  const Vector12 g = scaling_gradient(workspace_);
   ScalingWorkspace other;
   const Difference reference =
       difference([&](const VectorX& t) -> VectorX { return VectorX::Constant(1, query(t, tight(), other).alpha); }, 12,
@@ -46,10 +43,15 @@ TEST_P(ScalingDerivatives, GradientOfAlpha) {
   // a difference across a nearby change of features knows its own error
   const double blur = reference.error.maxCoeff();
   ASSERT_LE(blur, 1e-5 * expected.norm());
-  EXPECT_NEAR_ABSOLUTE(g, expected, 1e-7 * expected.cwiseAbs().maxCoeff() + 2.0 * blur);
-  // at the default tolerance: as good as the gap times the conditioning of the pair
-  (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace_);
-  EXPECT_NEAR_ABSOLUTE(scaling_gradient(workspace_), expected, 1e-5 * expected.cwiseAbs().maxCoeff() + 2.0 * blur);
+  for (const ScalingMethod method : {ScalingMethod::conic, ScalingMethod::support}) {
+    SCOPED_TRACE(to_string(method));
+    const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.tolerance = 1e-10, .method = method}, workspace_);
+    ASSERT_EQ(r.status, ScalingStatus::solved);
+    EXPECT_NEAR_ABSOLUTE(scaling_gradient(workspace_), expected, 1e-7 * expected.cwiseAbs().maxCoeff() + 2.0 * blur);
+    // at the default tolerance: as good as the gap times the conditioning of the pair
+    (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.method = method}, workspace_);
+    EXPECT_NEAR_ABSOLUTE(scaling_gradient(workspace_), expected, 1e-5 * expected.cwiseAbs().maxCoeff() + 2.0 * blur);
+  }
 }
 
 TEST_P(ScalingDerivatives, JacobianWithSmoothing) {
@@ -78,10 +80,16 @@ TEST_P(ScalingDerivatives, JacobianWithSmoothing) {
 
 TEST_P(ScalingDerivatives, JacobianOfTheExactPoint) {
   const ShapePair& pair = GetParam();
-  const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace_);
+  const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.method = ScalingMethod::conic}, workspace_);
   ASSERT_EQ(r.status, ScalingStatus::solved);
   const ScalingJacobian J = scaling_jacobian(workspace_);
   EXPECT_EQ(J.unique, r.point_freedom == 0 && r.normal_freedom == 0);
+  // after a query by supports: the same, from a conic solve of its own
+  (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.method = ScalingMethod::support}, workspace_);
+  const ScalingJacobian later = scaling_jacobian(workspace_);
+  EXPECT_EQ(later.unique, J.unique);
+  EXPECT_EQ(later.x_alpha.topRows<3>(), J.x_alpha.topRows<3>());
+  EXPECT_EQ(Vector12(later.x_alpha.row(3)), scaling_gradient(workspace_));
   if (!J.unique) return;
   MatrixX actual(10, 12);
   actual << J.x_alpha, J.p_A, J.p_B;

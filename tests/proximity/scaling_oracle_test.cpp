@@ -52,7 +52,14 @@ TEST(ScalingOracle, DegenerateCasesAreExact) {
   ScalingWorkspace workspace;
   for (const FixturePair& pair : pairs) {
     SCOPED_TRACE(pair.record.at("name").get<std::string>());
-    const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace);
+    const Scaling by_supports =
+        scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.method = ScalingMethod::support}, workspace);
+    EXPECT_NEAR(by_supports.alpha, pair.record.at("alpha").get<double>(), 2e-8 * pair.record.at("alpha").get<double>());
+    EXPECT_EQ(to_string(by_supports.status), pair.record.at("status").get<std::string>());
+    EXPECT_TRUE(by_supports.x.allFinite() && by_supports.p_A.allFinite() && by_supports.p_B.allFinite());
+    EXPECT_NEAR(by_supports.normal.norm(), 1.0, 1e-12);
+    EXPECT_TRUE(scaling_gradient(workspace).allFinite());
+    const Scaling r = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {.method = ScalingMethod::conic}, workspace);
     EXPECT_EQ(to_string(r.status), pair.record.at("status").get<std::string>())
         << "gap " << r.gap << " residual " << r.residual;
     const double alpha = pair.record.at("alpha");
@@ -80,6 +87,7 @@ TEST(ScalingOracle, DegenerateCasesAreExact) {
     EXPECT_EQ(to_string(smooth.status), pair.record.at("status").get<std::string>());
     EXPECT_TRUE(scaling_jacobian(workspace).x_alpha.allFinite());
   }
+  RecordProperty("fallbacks", std::to_string(workspace.num_fallbacks()));
 }
 
 }  // namespace

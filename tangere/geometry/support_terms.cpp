@@ -1,0 +1,140 @@
+#include "tangere/geometry/support_terms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <utility>
+
+#include <Eigen/Eigenvalues>
+
+#include "tangere/geometry/rows.hpp"
+
+namespace tangere {
+namespace {
+
+using Kind = SupportTerm::Kind;
+
+int padded(const SupportSum::Term& term) {
+  constexpr int padding = SupportTerm::kVertexPadding;
+  return (static_cast<int>(term.vertices.rows()) + padding - 1) / padding * padding;
+}
+
+struct MakeSum {
+  const ConvexSet& set;
+
+  static SupportSum one(SupportSum::Term term, double radius = 0.0) {
+    SupportSum sum;
+    sum.terms.push_back(std::move(term));
+    sum.radius = radius;
+    return sum;
+  }
+  [[nodiscard]] SupportSum hull(double radius = 0.0) const {
+    return one({.kind = Kind::vertices, .vertices = set.core.vertices}, radius);
+  }
+
+  SupportSum operator()(const Sphere& sphere) const {
+    SupportSum sum;
+    sum.radius = sphere.radius;
+    return sum;
+  }
+  SupportSum operator()(const Ellipsoid& ellipsoid) const {
+    if (ellipsoid.P) {
+      const Eigen::SelfAdjointEigenSolver<Matrix3> eigen(*ellipsoid.P);
+      const Vector3 axes = eigen.eigenvalues().cwiseSqrt().cwiseInverse();
+      return one({.kind = Kind::ellipsoid, .size = {axes[0], axes[1], axes[2]}, .R = eigen.eigenvectors()});
+    }
+    const Vector3& axes = ellipsoid.semi_axes;
+    return one({.kind = Kind::ellipsoid, .size = {axes[0], axes[1], axes[2]}});
+  }
+  SupportSum operator()(const Box& box) const {
+    return one({.kind = Kind::box, .size = {0.5 * box.size[0], 0.5 * box.size[1], 0.5 * box.size[2]}});
+  }
+  SupportSum operator()(const Polytope&) const { return hull(); }
+  SupportSum operator()(const RoundedPolytope& rounded) const { return hull(rounded.radius); }
+  SupportSum operator()(const Capsule& capsule) const {
+    return one({.kind = Kind::segment, .size = {0.5 * capsule.length}}, capsule.radius);
+  }
+  SupportSum operator()(const Cylinder& cylinder) const {
+    return one({.kind = Kind::discs,
+                .size = {-0.5 * cylinder.length, 0.5 * cylinder.length, cylinder.radius, cylinder.radius}});
+  }
+  SupportSum operator()(const Cone& cone) const {
+    return one({.kind = Kind::discs,
+                .size = {-0.75 * cone.height, 0.25 * cone.height, 0.0, cone.height * std::tan(cone.half_angle)}});
+  }
+  SupportSum operator()(const PaddedPolygon& polygon) const { return hull(polygon.radius); }
+  SupportSum operator()(const HalfSpace& half_space) const {
+    const double length = half_space.normal.norm();
+    SupportSum sum;
+    sum.center = half_space.normal / length;
+    sum.radius = half_space.offset / length;
+    sum.half_space = true;
+    return sum;
+  }
+  SupportSum operator()(const MinkowskiSum& minkowski) const {
+    SupportSum sum;
+    for (const ShapePart& part : minkowski.parts) {
+      const SupportSum own = std::visit(MakeSum{part.shape.set()}, part.shape.spec());
+      sum.center += part.X * own.center;
+      sum.radius += own.radius;
+      for (SupportSum::Term term : own.terms) {
+        term.R = part.X.R * term.R;
+        sum.terms.push_back(std::move(term));
+      }
+    }
+    return sum;
+  }
+  // has no set of its own
+  SupportSum operator()(const Bundle&) const { return {}; }
+};
+
+}  // namespace
+
+static_assert(sizeof(SupportTerms) == 64, "one cache line");
+
+std::shared_ptr<const SupportTerms> make_support_terms(const SupportSum& sum, const ConvexSet& set) {
+  std::size_t size = sizeof(SupportTerms) + sum.terms.size() * sizeof(SupportTerm);
+  for (const SupportSum::Term& term : sum.terms) size += static_cast<std::size_t>(3 * padded(term)) * sizeof(double);
+  constexpr std::align_val_t alignment{alignof(SupportTerms)};
+  void* memory = ::operator new(size, alignment);
+  auto* block = new (memory) SupportTerms{};
+  const std::shared_ptr<const SupportTerms> result(
+      block, [](const SupportTerms* p) { ::operator delete(const_cast<SupportTerms*>(p), alignment); });
+  block->center = sum.center;
+  block->radius = sum.radius;
+  block->inner_radius = set.inner_radius;
+  block->outer_radius = set.outer_radius;
+  block->set = &set;
+  block->num_terms = static_cast<short>(sum.terms.size());
+  block->half_space = sum.half_space;
+
+  auto* to = static_cast<std::byte*>(memory) + sizeof(SupportTerms);
+  auto* numbers = reinterpret_cast<double*>(to + sum.terms.size() * sizeof(SupportTerm));
+  for (const SupportSum::Term& from : sum.terms) {
+    const int count = static_cast<int>(from.vertices.rows());
+    const int with_padding = padded(from);
+    auto* term = new (to) SupportTerm{.kind = from.kind,
+                                      .turned = !from.R.isIdentity(0.0),
+                                      .num_vertices = count,
+                                      .padded_vertices = with_padding,
+                                      .vertices = numbers,
+                                      .size = {from.size[0], from.size[1], from.size[2], from.size[3]},
+                                      .R = from.R};
+    for (int k = 0; k < 3; ++k) {
+      for (int i = 0; i < with_padding; ++i) *numbers++ = from.vertices(std::min(i, count - 1), k);
+    }
+    block->num_curved = static_cast<short>(block->num_curved + (term->is_polytope() ? 0 : 1));
+    block->num_ellipsoids = static_cast<short>(block->num_ellipsoids + (term->kind == Kind::ellipsoid ? 1 : 0));
+    to += sizeof(SupportTerm);
+  }
+  return result;
+}
+
+namespace detail {
+
+std::shared_ptr<const SupportTerms> support_terms(const ShapeSpec& spec, const ConvexSet& set) {
+  return make_support_terms(std::visit(MakeSum{set}, spec), set);
+}
+
+}  // namespace detail
+}  // namespace tangere

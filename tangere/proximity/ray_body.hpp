@@ -1,0 +1,305 @@
+#pragma once
+
+/// The body M = S_A ⊕ (-S_B) that the support route casts its ray on, as a sum of placed terms (private to proximity).
+///
+/// Coordinates: a frame whose z axis is the ray, that is the centre line from A to B (after a linear map where an
+/// ellipsoid is made a ball). Every direction of interest has n·d > 0 and is written (nx, ny, 1), so that there are two
+/// unknowns.
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "tangere/geometry/support_terms.hpp"
+#include "tangere/math/vec.hpp"
+
+namespace tangere {
+
+/// A 3x3 matrix by columns.
+struct Columns {
+  Vec4 c[3];
+};
+
+[[nodiscard]] inline Columns load_columns(const Matrix3& M) {
+  const double* m = M.data();
+  return {{Vec4{m[0], m[1], m[2], 0.0}, Vec4{m[3], m[4], m[5], 0.0}, Vec4{m[6], m[7], m[8], 0.0}}};
+}
+[[nodiscard]] inline Columns transposed(const Columns& M) {
+  const Vec4 low = __builtin_shufflevector(M.c[0], M.c[1], 0, 4, 2, 6);   // 00 01 20 21
+  const Vec4 high = __builtin_shufflevector(M.c[0], M.c[1], 1, 5, 3, 7);  // 10 11 .. ..
+  const Vec4 zero{};
+  const Vec4 third_low = __builtin_shufflevector(M.c[2], zero, 0, 4, 2, 6);
+  const Vec4 third_high = __builtin_shufflevector(M.c[2], zero, 1, 5, 3, 7);
+  return {{__builtin_shufflevector(low, third_low, 0, 1, 4, 5), __builtin_shufflevector(high, third_high, 0, 1, 4, 5),
+           __builtin_shufflevector(low, third_low, 2, 3, 6, 7)}};
+}
+/// M x.
+[[nodiscard]] inline Vec4 product(const Columns& M, double x, double y, double z) {
+  return M.c[0] * x + M.c[1] * y + M.c[2] * z;
+}
+[[nodiscard]] inline Columns product(const Columns& M, const Matrix3& N) {
+  const double* n = N.data();
+  return {{product(M, n[0], n[1], n[2]), product(M, n[3], n[4], n[5]), product(M, n[6], n[7], n[8])}};
+}
+
+/// A term with its axes (scaled, and reflected for B) in the frame of the ray: its points are columns * x.
+struct PlacedTerm {
+  SupportTerm::Kind kind;
+  const SupportTerm* term;
+  Columns columns;
+  Columns rows;
+};
+
+/// A point of M with the part of A in it: v = a - b.
+struct BodyPoint {
+  Vec4 v;
+  Vec4 a;
+};
+
+struct Direction {
+  double x;
+  double y;
+  double z;
+};
+
+[[nodiscard]] inline double dot(Vec4 v, const Direction& n) { return v[0] * n.x + v[1] * n.y + v[2] * n.z; }
+
+/// Value, gradient (the point itself) and Hessian (over nx, ny) of one smooth piece of h_M.
+struct PieceValue {
+  BodyPoint point;
+  double xx = 0.0;
+  double xy = 0.0;
+  double yy = 0.0;
+};
+
+class RayBody {
+ public:
+  std::vector<PlacedTerm> terms;
+  int num_terms = 0;
+  int num_terms_A = 0;
+  BodyPoint center;
+  double radius_A = 0.0;
+  double radius_B = 0.0;
+
+  void clear() {
+    num_terms = num_terms_A = 0;
+    center = BodyPoint{};
+    radius_A = radius_B = 0.0;
+  }
+  /// Adds the terms of S (all but `left_out`) with the axes G: those of A first, then those of B.
+  void add(const SupportTerms& S, const Columns& G, bool of_A, const SupportTerm* left_out = nullptr);
+
+  [[nodiscard]] double radius() const { return radius_A + radius_B; }
+
+  /// The farthest point along n of the terms, without the balls. With `pieces`: which smooth piece of each term.
+  template <bool kPieces = false>
+  [[nodiscard]] BodyPoint core_support(const Direction& n, int* pieces = nullptr) const {
+    BodyPoint p = center;
+    const PlacedTerm* placed = terms.data();
+    for (int t = 0; t < num_terms; ++t) {
+      const PlacedTerm& term = placed[t];
+      const Vec4 m = product(term.rows, n.x, n.y, n.z);
+      int piece = 0;
+      const Vec4 q = farthest(term, m, piece);
+      if constexpr (kPieces) pieces[t] = piece;
+      p.v += q;
+      if (t < num_terms_A) p.a += q;
+    }
+    return p;
+  }
+
+  /// The farthest point along n.
+  [[nodiscard]] BodyPoint support(const Direction& n, int* pieces) const {
+    BodyPoint p = core_support<true>(n, pieces);
+    add_balls(n, p);
+    return p;
+  }
+
+  /// The farthest point along n of all but one term.
+  [[nodiscard]] BodyPoint support_without(const Direction& n, int without) const {
+    BodyPoint p = center;
+    for (int t = 0; t < num_terms; ++t) {
+      if (t == without) continue;
+      const PlacedTerm& term = terms[static_cast<std::size_t>(t)];
+      int piece = 0;
+      const Vec4 q = farthest(term, product(term.rows, n.x, n.y, n.z), piece);
+      p.v += q;
+      if (t < num_terms_A) p.a += q;
+    }
+    add_balls(n, p);
+    return p;
+  }
+
+  void add_balls(const Direction& n, BodyPoint& p) const {
+    const double r = radius();
+    if (r == 0.0) return;
+    const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * (1.0 / std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z));
+    p.v += r * unit;
+    p.a += radius_A * unit;
+  }
+
+  /// The smooth piece of h_M that `pieces` name, at n.
+  [[nodiscard]] PieceValue piece(const Direction& n, const int* pieces) const;
+
+ private:
+  [[nodiscard]] static Vec4 farthest(const PlacedTerm& placed, Vec4 m, int& piece);
+};
+
+inline void RayBody::add(const SupportTerms& S, const Columns& G, bool of_A, const SupportTerm* left_out) {
+  if (terms.size() < static_cast<std::size_t>(num_terms + S.num_terms)) {
+    terms.resize(static_cast<std::size_t>(num_terms + S.num_terms));
+  }
+  const SupportTerm* from = S.terms();
+  for (int k = 0; k < S.num_terms; ++k, ++from) {
+    if (from == left_out) continue;
+    PlacedTerm& placed = terms[static_cast<std::size_t>(num_terms++)];
+    placed.kind = from->kind;
+    placed.term = from;
+    placed.columns = from->turned ? product(G, from->R) : G;
+    if (from->kind != SupportTerm::Kind::vertices && from->kind != SupportTerm::Kind::discs) {
+      for (int i = 0; i < 3; ++i) placed.columns.c[i] *= from->size[i];
+    }
+    placed.rows = transposed(placed.columns);
+  }
+  const Vec4 c = product(G, S.center[0], S.center[1], S.center[2]);
+  center.v += c;
+  if (of_A) {
+    center.a += c;
+    num_terms_A = num_terms;
+  }
+}
+
+/// The larger of two lanes' values, with their indices.
+template <class V, class I>
+inline void keep_larger(V& value, I& index, V other, I other_index) {
+  const I better = other > value;
+  value = better ? other : value;
+  index = better ? other_index : index;
+}
+
+/// The index of the largest x m₀ + y m₁ + z m₂ over a term's vertices.
+[[nodiscard]] inline int farthest_vertex(const SupportTerm& term, Vec4 m) {
+  using Vec8 = double __attribute__((vector_size(64)));
+  using Index8 = long long __attribute__((vector_size(64)));
+  using Vec8InMemory = double __attribute__((vector_size(64), may_alias));
+  const int count = term.padded_vertices;
+  const double* x = term.vertices;
+  const double* y = x + count;
+  const double* z = y + count;
+  const auto load = [](const double* p) -> Vec8 { return *reinterpret_cast<const Vec8InMemory*>(p); };
+  const double m0 = m[0], m1 = m[1], m2 = m[2];
+  Vec8 best = load(x) * m0 + load(y) * m1 + load(z) * m2;
+  Index8 where{0, 1, 2, 3, 4, 5, 6, 7};
+  Index8 at = where;
+  for (int i = 8; i < count; i += 8) {
+    at += 8;
+    keep_larger(best, where, Vec8(load(x + i) * m0 + load(y + i) * m1 + load(z + i) * m2), at);
+  }
+  using Index4 = long long __attribute__((vector_size(32)));
+  using Vec2 = double __attribute__((vector_size(16)));
+  using Index2 = long long __attribute__((vector_size(16)));
+  Vec4 best4 = __builtin_shufflevector(best, best, 0, 1, 2, 3);
+  Index4 where4 = __builtin_shufflevector(where, where, 0, 1, 2, 3);
+  keep_larger(best4, where4, Vec4(__builtin_shufflevector(best, best, 4, 5, 6, 7)),
+              Index4(__builtin_shufflevector(where, where, 4, 5, 6, 7)));
+  Vec2 best2 = __builtin_shufflevector(best4, best4, 0, 1);
+  Index2 where2 = __builtin_shufflevector(where4, where4, 0, 1);
+  keep_larger(best2, where2, Vec2(__builtin_shufflevector(best4, best4, 2, 3)),
+              Index2(__builtin_shufflevector(where4, where4, 2, 3)));
+  return static_cast<int>(best2[1] > best2[0] ? where2[1] : where2[0]);
+}
+
+inline Vec4 RayBody::farthest(const PlacedTerm& placed, Vec4 m, int& piece) {
+  const Vec4* c = placed.columns.c;
+  switch (placed.kind) {
+    case SupportTerm::Kind::segment:
+      piece = m[0] > 0.0;
+      return m[0] > 0.0 ? c[0] : -c[0];
+    case SupportTerm::Kind::box: {
+      const Vec4 sign = m > 0.0 ? splat4(1.0) : splat4(-1.0);
+      piece = (m[0] > 0.0) + 2 * (m[1] > 0.0) + 4 * (m[2] > 0.0);
+      return c[0] * sign[0] + c[1] * sign[1] + c[2] * sign[2];
+    }
+    case SupportTerm::Kind::vertices: {
+      const SupportTerm& term = *placed.term;
+      const int i = farthest_vertex(term, m);
+      const double* x = term.vertices + i;
+      piece = i;
+      return c[0] * x[0] + c[1] * x[term.padded_vertices] + c[2] * x[2 * term.padded_vertices];
+    }
+    case SupportTerm::Kind::discs: {
+      const SupportTerm& term = *placed.term;
+      const double across = std::sqrt(m[1] * m[1] + m[2] * m[2]);
+      const double first = term.size[0] * m[0] + term.size[2] * across;
+      const double second = term.size[1] * m[0] + term.size[3] * across;
+      piece = second > first;
+      const double scale = across > 0.0 ? term.size[2 + piece] / across : 0.0;
+      return c[0] * term.size[piece] + (c[1] * m[1] + c[2] * m[2]) * scale;
+    }
+    default: {
+      const double length = std::sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+      return (c[0] * m[0] + c[1] * m[1] + c[2] * m[2]) * (1.0 / length);
+    }
+  }
+}
+
+inline PieceValue RayBody::piece(const Direction& n, const int* pieces) const {
+  PieceValue out;
+  out.point = center;
+  const auto curve = [&](Vec4 t, double weight) {
+    out.xx += weight * t[0] * t[0];
+    out.xy += weight * t[0] * t[1];
+    out.yy += weight * t[1] * t[1];
+  };
+  for (int t = 0; t < num_terms; ++t) {
+    const PlacedTerm& placed = terms[static_cast<std::size_t>(t)];
+    const SupportTerm& term = *placed.term;
+    const Vec4* c = placed.columns.c;
+    const int k = pieces[t];
+    Vec4 p;
+    switch (placed.kind) {
+      case SupportTerm::Kind::segment:
+        p = k != 0 ? c[0] : -c[0];
+        break;
+      case SupportTerm::Kind::box:
+        p = ((k & 1) != 0 ? c[0] : -c[0]) + ((k & 2) != 0 ? c[1] : -c[1]) + ((k & 4) != 0 ? c[2] : -c[2]);
+        break;
+      case SupportTerm::Kind::vertices: {
+        const double* x = term.vertices + k;
+        p = c[0] * x[0] + c[1] * x[term.padded_vertices] + c[2] * x[2 * term.padded_vertices];
+        break;
+      }
+      case SupportTerm::Kind::discs: {
+        const Vec4 m = product(placed.rows, n.x, n.y, n.z);
+        const double across = std::sqrt(m[1] * m[1] + m[2] * m[2]);
+        const double inverse = across > 0.0 ? 1.0 / across : 0.0;
+        const double radius = term.size[2 + k];
+        p = c[0] * term.size[k] + (c[1] * m[1] + c[2] * m[2]) * (radius * inverse);
+        curve((c[2] * m[1] - c[1] * m[2]) * inverse, radius * inverse);
+        break;
+      }
+      default: {
+        const Vec4 m = product(placed.rows, n.x, n.y, n.z);
+        const double inverse = 1.0 / std::sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+        p = (c[0] * m[0] + c[1] * m[1] + c[2] * m[2]) * inverse;
+        for (int i = 0; i < 3; ++i) curve(c[i], inverse);
+        curve(p, -inverse);
+        break;
+      }
+    }
+    out.point.v += p;
+    if (t < num_terms_A) out.point.a += p;
+  }
+  if (const double r = radius(); r > 0.0) {
+    const double inverse = 1.0 / std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z);
+    const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * inverse;
+    out.point.v += r * unit;
+    out.point.a += radius_A * unit;
+    out.xx += r * inverse;
+    out.yy += r * inverse;
+    curve(unit, -r * inverse);
+  }
+  return out;
+}
+
+}  // namespace tangere

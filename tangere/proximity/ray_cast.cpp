@@ -1,0 +1,480 @@
+#include "tangere/proximity/ray_cast.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tangere {
+namespace {
+
+constexpr int kMostSupports = 100;
+/// A portal whose area is less than this part of its edges squared says nothing of the ray any more.
+constexpr double kLeastArea = 1e-9;
+constexpr int kSlots = 5;
+/// cos and sin of 60 degrees.
+constexpr double kHalf = 0.5;
+constexpr double kSide = 0.86602540378443864676;
+/// The squared tangent of the angle to a disc's axis below which its flat side is tried.
+constexpr double kFlatBelow = 0.3;
+constexpr double kNewtonBelowVertices = 0.003;
+constexpr double kNewtonBelow = 0.1;
+/// A Newton step must be this much shorter (squared) than the one before.
+constexpr double kContraction = 0.5;
+constexpr int kNewtonSteps = 8;
+
+/// z component of the product of the projections.
+double cross(Vec4 p, Vec4 q) { return p[0] * q[1] - p[1] * q[0]; }
+double flat_dot(Vec4 p, Vec4 q) { return p[0] * q[0] + p[1] * q[1]; }
+
+double length(const Direction& n) { return std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z); }
+
+/// The bounds meet (and do not cross, which only rounding in a thin portal could bring about).
+bool met(double upper, double lower, double tolerance) { return std::abs(upper - lower) <= tolerance * upper; }
+
+}  // namespace
+
+int RayCast::free_slot() const {
+  for (int slot = 0; slot < kSlots; ++slot) {
+    if (slot != portal_[0].slot && slot != portal_[1].slot && slot != portal_[2].slot) return slot;
+  }
+  return kSlots - 1;
+}
+
+RayCast::Vertex RayCast::next_support(const Direction& n, RayHit& hit, bool core) {
+  ++hit.supports;
+  if (core) return {body.core_support(n), 0};
+  const int slot = free_slot();
+  return {body.support(n, pieces(slot)), slot};
+}
+
+bool RayCast::surround(RayHit& hit) {
+  for (Vertex& corner : portal_) corner.slot = -1;
+  const bool core = pieces_.empty();
+  portal_[0] = next_support({0.0, 0.0, 1.0}, hit, core);
+  // two points of the inner ball on the other side of the ray
+  const Vec4 top = portal_[0].p.v;
+  hit.upper = top[2];
+  const double away2 = top[0] * top[0] + top[1] * top[1];
+  double x = 1.0;
+  double y = 0.0;
+  if (away2 > 0.0) {
+    const double inverse = 1.0 / std::sqrt(away2);
+    x = top[0] * inverse;
+    y = top[1] * inverse;
+  }
+  const double r = inner_radius;
+  const double share = inner_share;
+  const auto inner = [&](double px, double py) {
+    const Vec4 v{r * px, r * py, 0.0, 0.0};
+    return Vertex{{v, share * v}, -1};
+  };
+  portal_[1] = inner(-kHalf * x - kSide * y, -kHalf * y + kSide * x);
+  portal_[2] = inner(-kHalf * x + kSide * y, -kHalf * y - kSide * x);
+  return r > 0.0;
+}
+
+Direction RayCast::portal_normal() const {
+  const Vec4 e = portal_[1].p.v - portal_[0].p.v;
+  const Vec4 f = portal_[2].p.v - portal_[0].p.v;
+  const double inverse = 1.0 / (e[0] * f[1] - e[1] * f[0]);
+  return {(e[1] * f[2] - e[2] * f[1]) * inverse, (e[2] * f[0] - e[0] * f[2]) * inverse, 1.0};
+}
+
+bool RayCast::narrow(const Vertex& w) {
+  const double s[3] = {cross(portal_[0].p.v, w.p.v), cross(portal_[1].p.v, w.p.v), cross(portal_[2].p.v, w.p.v)};
+  int replaced = 1;
+  if (s[0] <= 0.0 && s[1] >= 0.0) {
+    replaced = 2;
+  } else if (s[1] <= 0.0 && s[2] >= 0.0) {
+    replaced = 0;
+  }
+  portal_[replaced] = w;
+  const Vec4 e = portal_[1].p.v - portal_[0].p.v;
+  const Vec4 f = portal_[2].p.v - portal_[0].p.v;
+  return cross(e, f) > kLeastArea * (flat_dot(e, e) + flat_dot(f, f));
+}
+
+void RayCast::portal_point(RayHit& hit) const {
+  const double w0 = cross(portal_[1].p.v, portal_[2].p.v);
+  const double w1 = cross(portal_[2].p.v, portal_[0].p.v);
+  const double w2 = cross(portal_[0].p.v, portal_[1].p.v);
+  const double inverse = 1.0 / (w0 + w1 + w2);
+  hit.point.v = (portal_[0].p.v * w0 + portal_[1].p.v * w1 + portal_[2].p.v * w2) * inverse;
+  hit.point.a = (portal_[0].p.a * w0 + portal_[1].p.a * w1 + portal_[2].p.a * w2) * inverse;
+}
+
+RayHit RayCast::flat(double tolerance) {
+  RayHit hit;
+  pieces_.clear();
+  if (!surround(hit)) return hit;
+  while (hit.supports < kMostSupports) {
+    const Direction n = portal_normal();
+    const Vertex w = next_support(n, hit, true);
+    const double h = dot(w.p.v, n);
+    if (h < hit.upper) {
+      hit.upper = h;
+      hit.n = n;
+    }
+    hit.lower = std::max(hit.lower, dot(portal_[0].p.v, n));
+    if (met(hit.upper, hit.lower, tolerance)) {
+      portal_point(hit);
+      hit.certified = true;
+      return hit;
+    }
+    if (!narrow(w)) return hit;
+  }
+  return hit;
+}
+
+RayHit RayCast::rounded(double tolerance) {
+  // the ray's exit from the best feature of the rounded simplex
+  struct Exit {
+    double t = -std::numeric_limits<double>::infinity();
+    Direction n{0.0, 0.0, 1.0};
+    int corners[3] = {0, 0, 0};
+    double weights[3] = {0.0, 0.0, 0.0};
+    int count = 0;
+  };
+  const double R = body.radius();
+  const double R2 = R * R;
+  RayHit hit;
+  BodyPoint points[4];
+  Exit best;
+  const auto ball = [&](int i) {
+    const Vec4 p = points[i].v;
+    const double rest = R2 - p[0] * p[0] - p[1] * p[1];
+    if (!(rest > 0.0)) return;
+    const double rise = std::sqrt(rest);
+    if (!(p[2] + rise > best.t)) return;
+    best = {p[2] + rise, {-p[0] / rise, -p[1] / rise, 1.0}, {i, 0, 0}, {1.0, 0.0, 0.0}, 1};
+  };
+  const auto capsule = [&](int i, int j) {
+    const Vec4 u = points[i].v;
+    const Vec4 e = points[j].v - u;
+    const double across2 = e[0] * e[0] + e[1] * e[1];
+    const double e2 = across2 + e[2] * e[2];
+    // |t z - u|² - ((t z - u)·e)² / e² = R², times e²
+    const double ue = u[0] * e[0] + u[1] * e[1] + u[2] * e[2];
+    const double half = u[2] * e2 - e[2] * ue;
+    // the discriminant without its cancellation: the distance of the ray from the segment's line
+    const double apart = u[0] * e[1] - u[1] * e[0];
+    const double rest = e2 * (R2 * across2 - apart * apart);
+    if (!(rest > 0.0)) return;
+    const double t = (half + std::sqrt(rest)) / across2;
+    const double s = (t * e[2] - ue) / e2;
+    if (!(s >= 0.0 && s <= 1.0) || !(t > best.t)) return;
+    const Vec4 foot = u + s * e;
+    const double rise = t - foot[2];
+    if (!(rise > 0.0)) return;
+    best = {t, {-foot[0] / rise, -foot[1] / rise, 1.0}, {i, j, 0}, {1.0 - s, s, 0.0}, 2};
+  };
+  const auto triangle = [&](int i, int j, int k) {
+    const Vec4 u = points[i].v;
+    const Vec4 e = points[j].v - u;
+    const Vec4 f = points[k].v - u;
+    double nz = e[0] * f[1] - e[1] * f[0];
+    if (nz == 0.0) return;
+    const double inverse = 1.0 / nz;
+    const Direction n{(e[1] * f[2] - e[2] * f[1]) * inverse, (e[2] * f[0] - e[0] * f[2]) * inverse, 1.0};
+    const double size = length(n);
+    const double t = dot(u, n) + R * size;
+    if (!(t > best.t)) return;
+    // the foot of the exit on the plane, in the triangle?
+    const double back = R / size;
+    const double x = -back * n.x;
+    const double y = -back * n.y;
+    const double dx = x - u[0];
+    const double dy = y - u[1];
+    const double wj = (dx * f[1] - dy * f[0]) * inverse;
+    const double wk = (e[0] * dy - e[1] * dx) * inverse;
+    if (!(wj >= 0.0 && wk >= 0.0 && wj + wk <= 1.0)) return;
+    best = {t, n, {i, j, k}, {1.0 - wj - wk, wj, wk}, 3};
+  };
+
+  // a simplex that the ray hits: one corner may do, or two
+  pieces_.clear();
+  ++hit.supports;
+  points[0] = body.core_support({0.0, 0.0, 1.0});
+  ball(0);
+  if (best.count == 0) {
+    const Vec4 top = points[0].v;
+    ++hit.supports;
+    points[1] = body.core_support({-top[0], -top[1], 0.0});
+    ball(1);
+    capsule(0, 1);
+    if (best.count == 0) {
+      // the portal's way, on the core; a ray past the core meets the ball around it
+      for (int round = 0; round < 30 && best.count == 0; ++round) {
+        const Vec4 p = points[0].v;
+        const Vec4 q = points[1].v;
+        double x = p[1] - q[1];
+        double y = q[0] - p[0];
+        if (x * p[0] + y * p[1] > 0.0) {
+          x = -x;
+          y = -y;
+          std::swap(points[0], points[1]);
+        }
+        if (x == 0.0 && y == 0.0) return hit;
+        ++hit.supports;
+        points[2] = body.core_support({x, y, 0.0});
+        ball(2);
+        capsule(0, 2);
+        capsule(1, 2);
+        triangle(0, 1, 2);
+        if (best.count != 0) break;
+        points[cross(points[2].v, points[0].v) < 0.0 ? 1 : 0] = points[2];
+      }
+      if (best.count == 0) return hit;
+    }
+  }
+
+  hit.upper = std::numeric_limits<double>::infinity();
+  while (hit.supports < kMostSupports) {
+    // keep the corners of the exit
+    BodyPoint kept[3];
+    double weights[3];
+    const int count = best.count;
+    for (int c = 0; c < count; ++c) {
+      kept[c] = points[best.corners[c]];
+      weights[c] = best.weights[c];
+    }
+    for (int c = 0; c < count; ++c) points[c] = kept[c];
+    const Direction n = best.n;
+    const double t = best.t;
+    ++hit.supports;
+    points[count] = body.core_support(n);
+    const double size = length(n);
+    const double h = dot(points[count].v, n) + R * size;
+    if (h < hit.upper) {
+      hit.upper = h;
+      hit.n = n;
+    }
+    hit.lower = std::max(hit.lower, t);
+    if (met(hit.upper, hit.lower, tolerance)) {
+      const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * (1.0 / size);
+      hit.point = {R * unit, body.radius_A * unit};
+      for (int c = 0; c < count; ++c) {
+        hit.point.v += weights[c] * points[c].v;
+        hit.point.a += weights[c] * points[c].a;
+      }
+      hit.certified = true;
+      return hit;
+    }
+    best = {};
+    ball(count);
+    for (int c = 0; c < count; ++c) capsule(c, count);
+    for (int c = 0; c < count; ++c) {
+      for (int e = c + 1; e < count; ++e) triangle(c, e, count);
+    }
+    if (best.count == 0 || !(best.t > t)) return hit;
+  }
+  return hit;
+}
+
+RayHit RayCast::polytope(double tolerance) { return body.radius() > 0.0 ? rounded(tolerance) : flat(tolerance); }
+
+bool RayCast::same_pieces(int slot, int other) {
+  return std::equal(pieces(slot), pieces(slot) + body.num_terms, pieces(other));
+}
+
+bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
+  // the distinct pieces
+  int slots[3];
+  int count = 0;
+  for (const Vertex& corner : portal_) {
+    bool seen = corner.slot < 0;
+    for (int i = 0; i < count; ++i) seen = seen || same_pieces(slots[i], corner.slot);
+    if (!seen) slots[count++] = corner.slot;
+  }
+  PieceValue value[3];
+  double weight[3] = {1.0, 0.0, 0.0};
+  bool converged = false;
+  double last = std::numeric_limits<double>::infinity();
+  for (int step = 0; step <= kNewtonSteps; ++step) {
+    double phi[3];
+    for (int i = 0; i < count; ++i) {
+      value[i] = body.piece(n, pieces(slots[i]));
+      phi[i] = dot(value[i].point.v, n);
+    }
+    const auto drop = [&](int i) {
+      --count;
+      for (int k = i; k < count; ++k) {
+        slots[k] = slots[k + 1];
+        value[k] = value[k + 1];
+        phi[k] = phi[k + 1];
+      }
+    };
+    double dx = 0.0;
+    double dy = 0.0;
+    if (count == 3) {
+      const Vec4 e = value[1].point.v - value[0].point.v;
+      const Vec4 f = value[2].point.v - value[0].point.v;
+      const double det = cross(e, f);
+      const double w0 = cross(value[1].point.v, value[2].point.v) / det;
+      const double w1 = cross(value[2].point.v, value[0].point.v) / det;
+      const double w2 = 1.0 - w0 - w1;
+      const double least = std::min(w0, std::min(w1, w2));
+      if (!(std::abs(det) > 0.0)) return false;
+      if (least < 0.0) {
+        drop(least == w0 ? 0 : least == w1 ? 1 : 2);
+      } else {
+        weight[0] = w0;
+        weight[1] = w1;
+        weight[2] = w2;
+        const double r1 = phi[0] - phi[1];
+        const double r2 = phi[0] - phi[2];
+        dx = (r1 * f[1] - r2 * e[1]) / det;
+        dy = (e[0] * r2 - f[0] * r1) / det;
+      }
+    }
+    if (count == 2) {
+      const Vec4 g = value[0].point.v - value[1].point.v;
+      const double g2 = flat_dot(g, g);
+      if (!(g2 > 0.0)) return false;
+      const double w0 = -flat_dot(value[1].point.v, g) / g2;
+      if (w0 < 0.0 || w0 > 1.0) {
+        drop(w0 < 0.0 ? 0 : 1);
+      } else {
+        weight[0] = w0;
+        weight[1] = 1.0 - w0;
+        // back to equal values across, Newton on the squares along
+        const double back = (phi[1] - phi[0]) / g2;
+        const double px = back * g[0];
+        const double py = back * g[1];
+        const double tx = -g[1];
+        const double ty = g[0];
+        double slope = 0.0;
+        double curvature = 0.0;
+        for (int i = 0; i < 2; ++i) {
+          const PieceValue& q = value[i];
+          const double gt = q.point.v[0] * tx + q.point.v[1] * ty;
+          const double gp = q.point.v[0] * px + q.point.v[1] * py;
+          const double Hx = q.xx * tx + q.xy * ty;
+          const double Hy = q.xy * tx + q.yy * ty;
+          slope += weight[i] * (phi[i] * gt + phi[i] * (Hx * px + Hy * py) + gt * gp);
+          curvature += weight[i] * (phi[i] * (Hx * tx + Hy * ty) + gt * gt);
+        }
+        if (!(curvature > 0.0)) return false;
+        const double s = -slope / curvature;
+        dx = px + s * tx;
+        dy = py + s * ty;
+      }
+    }
+    if (count == 1) {
+      weight[0] = 1.0;
+      const PieceValue& q = value[0];
+      const double gx = q.point.v[0];
+      const double gy = q.point.v[1];
+      const double xx = phi[0] * q.xx + gx * gx;
+      const double xy = phi[0] * q.xy + gx * gy;
+      const double yy = phi[0] * q.yy + gy * gy;
+      const double det = xx * yy - xy * xy;
+      if (!(det > 0.0)) return false;
+      dx = -phi[0] * (gx * yy - gy * xy) / det;
+      dy = -phi[0] * (xx * gy - xy * gx) / det;
+    }
+    if (converged) break;
+    const double moved = dx * dx + dy * dy;
+    if (!(moved <= kContraction * last)) return false;
+    last = moved;
+    n.x += dx;
+    n.y += dy;
+    converged = moved <= 1e-9 * (n.x * n.x + n.y * n.y + 1.0);
+    if (step == kNewtonSteps && !converged) return false;
+  }
+  // certify: the true support, and how near to the ray the point is
+  const Vertex w = next_support(n, hit, false);
+  const double h = dot(w.p.v, n);
+  if (h < hit.upper) {
+    hit.upper = h;
+    hit.n = n;
+  }
+  BodyPoint y{};
+  for (int i = 0; i < count; ++i) {
+    y.v += weight[i] * value[i].point.v;
+    y.a += weight[i] * value[i].point.a;
+  }
+  const double off = std::sqrt(flat_dot(y.v, y.v));
+  const double lower = y.v[2] / (1.0 + off / inner_radius);
+  if (lower > hit.lower) hit.lower = lower;
+  if (met(hit.upper, lower, tolerance)) {
+    hit.point = y;
+    hit.certified = true;
+    return true;
+  }
+  // the point may still serve the portal
+  const Direction plane = portal_normal();
+  if (!collapsed_ && dot(w.p.v, plane) > dot(portal_[0].p.v, plane)) collapsed_ = !narrow(w);
+  return false;
+}
+
+bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
+  const PlacedTerm& placed = body.terms[static_cast<std::size_t>(k)];
+  const Vec4 axis = placed.columns.c[0];
+  if (axis[2] == 0.0) return false;
+  // near enough to be worth a support?
+  const Vec4 m = product(placed.rows, n.x, n.y, n.z);
+  if (m[1] * m[1] + m[2] * m[2] > kFlatBelow * m[0] * m[0]) return false;
+  const double* size = placed.term->size;
+  const int disc = axis[2] > 0.0 ? 1 : 0;
+  const double radius = size[2 + disc];
+  if (radius == 0.0) return false;
+  const double inverse = 1.0 / axis[2];
+  const Direction along{axis[0] * inverse, axis[1] * inverse, 1.0};
+  ++hit.supports;
+  const BodyPoint others = body.support_without(along, k);
+  const Vec4 center = others.v + axis * size[disc];
+  const double t = dot(center, along);
+  const Vec4 off = Vec4{0.0, 0.0, t, 0.0} - center;
+  if (t < hit.upper) {
+    hit.upper = t;
+    hit.n = along;
+  }
+  if (off[0] * off[0] + off[1] * off[1] + off[2] * off[2] > radius * radius) return false;
+  hit.lower = t;
+  hit.point.v = Vec4{0.0, 0.0, t, 0.0};
+  hit.point.a = k < body.num_terms_A ? others.a + axis * size[disc] + off : others.a;
+  hit.certified = true;
+  return true;
+}
+
+RayHit RayCast::curved(double tolerance) {
+  RayHit hit;
+  pieces_.resize(static_cast<std::size_t>(kSlots * body.num_terms) + 1);
+  collapsed_ = false;
+  if (!surround(hit)) return hit;
+  int rest = 0;
+  double newton_below = kNewtonBelow;
+  for (int k = 0; k < body.num_terms; ++k) {
+    if (body.terms[static_cast<std::size_t>(k)].kind == SupportTerm::Kind::vertices)
+      newton_below = kNewtonBelowVertices;
+  }
+  while (hit.supports < kMostSupports) {
+    const Direction n = portal_normal();
+    const Vertex w = next_support(n, hit, false);
+    const double h = dot(w.p.v, n);
+    if (h < hit.upper) {
+      hit.upper = h;
+      hit.n = n;
+    }
+    hit.lower = std::max(hit.lower, dot(portal_[0].p.v, n));
+    if (met(hit.upper, hit.lower, tolerance)) {
+      portal_point(hit);
+      hit.certified = true;
+      return hit;
+    }
+    collapsed_ = !narrow(w);
+    for (int k = 0; k < body.num_terms; ++k) {
+      if (body.terms[static_cast<std::size_t>(k)].kind != SupportTerm::Kind::discs) continue;
+      if (flat_disc(k, n, hit)) return hit;
+    }
+    // a portal collapses where all is symmetric about the plane of the ray: Newton does not mind
+    if (collapsed_ || (--rest < 0 && hit.upper - hit.lower <= newton_below * hit.upper)) {
+      if (newton(hit.n, tolerance, hit) || collapsed_) return hit;
+      rest = 1;
+    }
+  }
+  return hit;
+}
+
+}  // namespace tangere

@@ -1,0 +1,74 @@
+#pragma once
+
+/// Where the ray along +z leaves the convex body M about the origin, by supports only (private to proximity):
+///
+///   t = max { t : (0, 0, t) in M } = min over (nx, ny) of h_M(nx, ny, 1)
+///
+/// Any direction bounds t from above by h_M(n), any simplex of points of M that the ray crosses bounds it from below;
+/// the answer is certified when the two meet. Three ways, chosen by what M is made of:
+///
+///   polytope (and one ball)   the exit from a simplex of at most three core points, rounded by the ball, in closed
+///                             form; the farthest core point along its normal joins the simplex until there is none
+///                             farther. Finite.
+///   two ellipsoids            the contact function of Perram and Wertheim, one unknown.
+///   all else                  a portal of three points, refined, and Newton's method on the few smooth pieces of h_M
+///                             that meet at the minimum.
+
+#include <vector>
+
+#include "tangere/proximity/ray_body.hpp"
+
+namespace tangere {
+
+struct RayHit {
+  /// The two bounds meet to the tolerance.
+  bool certified = false;
+  /// h_M(n) ≥ t ≥ lower.
+  double upper = 0.0;
+  double lower = 0.0;
+  Direction n{0.0, 0.0, 1.0};
+  /// The point (0, 0, t) = a - b, and its part in A.
+  BodyPoint point;
+  int supports = 0;
+};
+
+class RayCast {
+ public:
+  RayBody body;
+  /// Radius of a ball about the origin inside M.
+  double inner_radius = 0.0;
+  /// The part of A in it.
+  double inner_share = 0.0;
+
+  [[nodiscard]] RayHit polytope(double tolerance);
+  [[nodiscard]] RayHit curved(double tolerance);
+
+ private:
+  struct Vertex {
+    BodyPoint p;
+    int slot;  // of its pieces
+  };
+
+  /// Three points whose projections along the ray surround it, counter-clockwise. False if rounding forbids.
+  [[nodiscard]] bool surround(RayHit& hit);
+  /// Replaces a corner of the portal by w so that the ray still passes. False if the portal collapses.
+  [[nodiscard]] bool narrow(const Vertex& w);
+  [[nodiscard]] Direction portal_normal() const;
+  [[nodiscard]] Vertex next_support(const Direction& n, RayHit& hit, bool core);
+  [[nodiscard]] int* pieces(int slot) { return pieces_.data() + slot * body.num_terms; }
+  [[nodiscard]] int free_slot() const;
+  /// Newton's method on the pieces of the portal's corners, from n. True if that certifies the hit.
+  [[nodiscard]] bool newton(Direction n, double tolerance, RayHit& hit);
+  [[nodiscard]] bool same_pieces(int slot, int other);
+  /// Tries the flat side of a disc, where h_M has a kink: n along the axis of term k. True if the ray leaves there.
+  [[nodiscard]] bool flat_disc(int k, const Direction& n, RayHit& hit);
+  void portal_point(RayHit& hit) const;
+  [[nodiscard]] RayHit rounded(double tolerance);
+  [[nodiscard]] RayHit flat(double tolerance);
+
+  Vertex portal_[3];
+  bool collapsed_ = false;
+  std::vector<int> pieces_;
+};
+
+}  // namespace tangere
