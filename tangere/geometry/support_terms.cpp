@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory_resource>
 #include <new>
 #include <utility>
 
@@ -17,6 +18,14 @@ using Kind = SupportTerm::Kind;
 int padded(const SupportSum::Term& term) {
   constexpr int padding = SupportTerm::kVertexPadding;
   return (static_cast<int>(term.vertices.rows()) + padding - 1) / padding * padding;
+}
+
+/// The blocks lie together, not among the rest of each shape: with thousands of shapes the pages would else be too many
+/// for the processor's address tables, and every first look a table walk. Never destroyed, as shapes may be static.
+std::pmr::memory_resource& block_memory() {
+  static auto* const pool = new std::pmr::synchronized_pool_resource(
+      std::pmr::pool_options{.max_blocks_per_chunk = 4096, .largest_required_pool_block = 8192});
+  return *pool;
 }
 
 struct MakeSum {
@@ -95,11 +104,11 @@ static_assert(sizeof(SupportTerms) == 64, "one cache line");
 std::shared_ptr<const SupportTerms> make_support_terms(const SupportSum& sum, const ConvexSet& set) {
   std::size_t size = sizeof(SupportTerms) + sum.terms.size() * sizeof(SupportTerm);
   for (const SupportSum::Term& term : sum.terms) size += static_cast<std::size_t>(3 * padded(term)) * sizeof(double);
-  constexpr std::align_val_t alignment{alignof(SupportTerms)};
-  void* memory = ::operator new(size, alignment);
+  void* memory = block_memory().allocate(size, alignof(SupportTerms));
   auto* block = new (memory) SupportTerms{};
-  const std::shared_ptr<const SupportTerms> result(
-      block, [](const SupportTerms* p) { ::operator delete(const_cast<SupportTerms*>(p), alignment); });
+  const std::shared_ptr<const SupportTerms> result(block, [size](const SupportTerms* p) {
+    block_memory().deallocate(const_cast<SupportTerms*>(p), size, alignof(SupportTerms));
+  });
   block->center = sum.center;
   block->radius = sum.radius;
   block->inner_radius = set.inner_radius;

@@ -107,21 +107,36 @@ RayHit RayCast::flat(double tolerance) {
   RayHit hit;
   pieces_.clear();
   if (!surround(hit)) return hit;
+  // the portal in local variables: this loop is the whole query for polytopes
+  BodyPoint p[3] = {portal_[0].p, portal_[1].p, portal_[2].p};
   while (hit.supports < kMostSupports) {
-    const Direction n = portal_normal();
-    const Vertex w = next_support(n, hit, true);
-    const double h = dot(w.p.v, n);
+    const Vec4 e = p[1].v - p[0].v;
+    const Vec4 f = p[2].v - p[0].v;
+    const double area = e[0] * f[1] - e[1] * f[0];
+    if (!(area > kLeastArea * (flat_dot(e, e) + flat_dot(f, f)))) return hit;
+    const double inverse = 1.0 / area;
+    const Direction n{(e[1] * f[2] - e[2] * f[1]) * inverse, (e[2] * f[0] - e[0] * f[2]) * inverse, 1.0};
+    ++hit.supports;
+    const BodyPoint w = body.core_support(n);
+    const double h = dot(w.v, n);
     if (h < hit.upper) {
       hit.upper = h;
       hit.n = n;
     }
-    hit.lower = std::max(hit.lower, dot(portal_[0].p.v, n));
+    hit.lower = std::max(hit.lower, dot(p[0].v, n));
     if (met(hit.upper, hit.lower, tolerance)) {
-      portal_point(hit);
+      const double w0 = cross(p[1].v, p[2].v) * inverse;
+      const double w1 = cross(p[2].v, p[0].v) * inverse;
+      const double w2 = cross(p[0].v, p[1].v) * inverse;
+      hit.point.v = p[0].v * w0 + p[1].v * w1 + p[2].v * w2;
+      hit.point.a = p[0].a * w0 + p[1].a * w1 + p[2].a * w2;
       hit.certified = true;
       return hit;
     }
-    if (!narrow(w)) return hit;
+    const double s0 = cross(p[0].v, w.v);
+    const double s1 = cross(p[1].v, w.v);
+    const double s2 = cross(p[2].v, w.v);
+    p[s0 <= 0.0 && s1 >= 0.0 ? 2 : s1 <= 0.0 && s2 >= 0.0 ? 0 : 1] = w;
   }
   return hit;
 }

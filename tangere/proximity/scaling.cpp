@@ -25,7 +25,8 @@ Pose part_pose(const Pose& X_WS, const Shape& shape, const ConvexPart& part) {
 }
 
 void require_pose(const Pose& X, const char* name) {
-  if (!(X.p.cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <= kFarthest)) {
+  const double* p = X.p.data();
+  if (!(std::abs(p[0]) <= kFarthest && std::abs(p[1]) <= kFarthest && std::abs(p[2]) <= kFarthest)) {
     throw InputError(std::string(name) + ".p", "must be finite and within 1e30 of the origin");
   }
   // singular values whose squares add up to 3 and whose product is 1 are all 1
@@ -138,6 +139,14 @@ bool supports_over_parts(const Shape& A, const Shape& B, double tolerance, Scali
   return true;
 }
 
+/// A first query of a pair waits for memory longer than it computes: ask for all of it at once.
+void prefetch(const SupportTerms* terms) {
+  constexpr int kLine = 64;
+  constexpr int kLines = 8;
+  const char* at = reinterpret_cast<const char*>(terms);
+  for (int i = 0; i < kLines; ++i) __builtin_prefetch(at + i * kLine);
+}
+
 void require_bounded(const Shape& A, const Shape& B) {
   for (const ConvexPart& part_A : A.parts()) {
     for (const ConvexPart& part_B : B.parts()) {
@@ -221,6 +230,10 @@ const SolvedPair& ScalingWorkspace::Data::conic() {
 
 Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const ScalingOptions& options,
                 ScalingWorkspace& workspace) {
+  const SupportTerms* terms_A = A.support_terms();
+  const SupportTerms* terms_B = B.support_terms();
+  prefetch(terms_A);
+  prefetch(terms_B);
   options.verify();
   require_pose(X_WA, "X_WA");
   require_pose(X_WB, "X_WB");
@@ -234,8 +247,6 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
   data.tolerance = options.tolerance;
   data.by_supports = false;
 
-  const SupportTerms* terms_A = A.support_terms();
-  const SupportTerms* terms_B = B.support_terms();
   data.has_bundle = terms_A == nullptr || terms_B == nullptr;
   const bool convex = !data.has_bundle;
   if (convex ? terms_A->half_space && terms_B->half_space : true) require_bounded(A, B);
