@@ -55,8 +55,9 @@ class Scene {
     const double speed = motion == Motion::rush ? 0.01 * edge_ : 0.01;
     for (int i = 0; i < n; ++i) {
       centres_.push_back(place());
-      halves_.push_back(0.5 * Vector3(random_.uniform(0.5, 1.5), random_.uniform(0.5, 1.5), random_.uniform(0.5, 1.5)));
-      velocities_.push_back(speed * random_.unit_vector());
+      halves_.emplace_back(0.5 *
+                           Vector3(random_.uniform(0.5, 1.5), random_.uniform(0.5, 1.5), random_.uniform(0.5, 1.5)));
+      velocities_.emplace_back(speed * random_.unit_vector());
       boxes.push_back(box(centres_.size() - 1));
     }
     step();

@@ -16,7 +16,6 @@
 /// The answer is exact, in the boxes as given, and its order is by ids: it depends on the bodies present and on nothing
 /// of the past.
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -47,7 +46,8 @@ struct BodyPair {
   int a;
   int b;
 
-  friend auto operator<=>(const BodyPair&, const BodyPair&) = default;
+  friend bool operator==(const BodyPair&, const BodyPair&) = default;
+  friend bool operator<(const BodyPair& x, const BodyPair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
 };
 
 /// Not for concurrent use. Update and pairs allocate nothing once they have seen as many bodies and pairs.

@@ -200,7 +200,7 @@ TEST_P(BroadPhaseScenes, Drift) {
   for (int i = 0; i < 300; ++i) {
     const Aabb box = GetParam().draw(random);
     const double size = (box.upper - box.lower).minCoeff();
-    velocities.push_back((std::isfinite(size) ? 0.03 * size : 0.02) * random.unit_vector());
+    velocities.emplace_back((std::isfinite(size) ? 0.03 * size : 0.02) * random.unit_vector());
     broad_phase.add(box);
   }
   for (int step = 0; step < 60; ++step) {
@@ -218,6 +218,7 @@ TEST_P(BroadPhaseScenes, Drift) {
 TEST_P(BroadPhaseScenes, OnlyThePresentMatters) {
   Random random(5);
   std::vector<Aabb> boxes;
+  boxes.reserve(200);
   for (int i = 0; i < 200; ++i) boxes.push_back(GetParam().draw(random));
   BroadPhase straight;
   for (const Aabb& box : boxes) straight.add(box);
