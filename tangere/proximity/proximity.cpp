@@ -22,7 +22,11 @@ namespace {
 
 /// Cores nearer than this, in units of their sizes, cross.
 constexpr double kTouch = 1e-12;
-constexpr double kResidual = 1e-12;
+constexpr double kResidual = 1e-11;
+/// Gaps at which to stop where the cores (nearly) cross, in units of their sizes squared: the last step mostly makes
+/// the first one do.
+constexpr double kFirstFloor = 1e-14;
+constexpr double kLastFloor = 0.005 * kTouch * kTouch;
 /// Rounding error of the gradient of ½|v|², in units of the cores' sizes and distance.
 constexpr double kNoise = 1e-14;
 constexpr double kLargestSmoothing = 0.1;
@@ -137,14 +141,24 @@ void solve(const ProximityOptions& options, double smoothing_length, const Vecto
     return;
   }
   const double kappa = options.smoothing * std::pow(smoothing_length / data.unit, 2);
-  (void)data.solver.solve(data.problem, {.gap_tolerance = 0.5 * options.tolerance,
-                                         .gap_floor = 0.005 * kTouch * kTouch,
-                                         .gap_ceiling = 0.5 * options.tolerance * far,
-                                         .residual_tolerance = kResidual,
-                                         .max_iterations = options.max_iterations,
-                                         .kappa = kappa});
-  data.sensitivity.linearise(data.problem, solution, data.smoothed);
-  if (!data.smoothed && data.sensitivity.refine(solution)) solution.status = QpStatus::solved;
+  QpOptions qp{.gap_tolerance = 0.5 * options.tolerance,
+               .gap_floor = kFirstFloor,
+               .gap_ceiling = 0.5 * options.tolerance * far,
+               .residual_tolerance = kResidual,
+               .max_iterations = options.max_iterations,
+               .kappa = kappa};
+  for (const double floor : {kFirstFloor, kLastFloor}) {
+    qp.gap_floor = floor;
+    (void)data.solver.solve(data.problem, qp);
+    data.sensitivity.linearise(data.problem, solution, data.smoothed);
+    if (data.smoothed) return;
+    if (data.sensitivity.refine(solution)) {
+      solution.status = QpStatus::solved;
+      return;
+    }
+    // cores that nearly cross: to the end
+    if (qp.gap_tolerance * solution.objective > floor) return;
+  }
 }
 
 // the answer

@@ -16,6 +16,7 @@ constexpr double kLostPivot = 1e-15;
 constexpr double kDependent = 1e-9;
 /// How far signs may be broken by a refined solution, relative.
 constexpr double kRounding = 1e-12;
+constexpr int kAttempts = 4;
 
 double dot(const double* a, const double* b, int n) {
   double sum = 0.0;
@@ -59,9 +60,7 @@ void QpSensitivity::linearise(const QpProblem& problem, const QpSolution& soluti
   freedom_ = 0;
   if (!relaxed) {
     find_active_rows();
-    orthogonalise();
-    factor_reduced(problem.Q().data(), num_free_);
-    freedom_ = num_free_ - rank_;
+    reduce();
     return;
   }
   // all rows, by M = Q + Gᵀ diag(z/s) G
@@ -92,9 +91,16 @@ void QpSensitivity::find_active_rows() {
   }
 }
 
+void QpSensitivity::reduce() {
+  orthogonalise();
+  factor_reduced(problem_->Q().data(), num_free_);
+  freedom_ = num_free_ - rank_;
+}
+
 /// Y: the span of the active rows, largest remaining row first; Z: the rest of the space.
 void QpSensitivity::orthogonalise() {
   const int m = problem_->num_rows();
+  num_equations_ = 0;
   int left = 0;
   for (int i = 0; i < m; ++i) left += active(i) ? 1 : 0;
   const auto taken = [&](int i) {
@@ -275,6 +281,22 @@ void QpSensitivity::backward(const Eigen::Ref<const VectorX>& dl_dx, QpProblem& 
 
 bool QpSensitivity::refine(QpSolution& solution) {
   TANGERE_ASSERT(&solution == solution_ && !relaxed_);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    int wrong = -1;
+    if (refine_once(solution, wrong)) return true;
+    if (wrong < 0) break;
+    // a row between active and not: the other way round
+    char& flag = active_[static_cast<std::size_t>(wrong)];
+    flag = flag == 0 ? 1 : 0;
+    reduce();
+  }
+  find_active_rows();
+  reduce();
+  return false;
+}
+
+/// False with the row whose sign is broken most, or -1.
+bool QpSensitivity::refine_once(QpSolution& solution, int& wrong) {
   const int m = problem_->num_rows();
   const double* G = problem_->G().data();
   const auto h = problem_->h();
@@ -295,18 +317,22 @@ bool QpSensitivity::refine(QpSolution& solution) {
 
   // all signs right, and nothing left over?
   add(1.0, dx, x, n_);
+  double largest = kRounding;
   for (int i = 0; i < m; ++i) {
     const auto k = static_cast<std::size_t>(i);
     const double* g = G + n_ * i;
     const double slack = h[i] - dot(g, x, n_);
     const double z = active(i) ? refined_z_[k] + step_z_[k] : 0.0;
-    const bool right =
-        active(i) ? z * std::sqrt(dot(g, g, n_)) >= -kRounding * force && std::abs(slack) <= kDependent * length
-                  : slack >= -kRounding * length;
-    if (!right) return false;
+    double broken = active(i) ? -z * std::sqrt(dot(g, g, n_)) / force : -slack / length;
+    if (active(i) && std::abs(slack) > kDependent * length) broken = std::abs(slack) / length;
+    if (broken > largest) {
+      largest = broken;
+      wrong = i;
+    }
     scratch_[k] = active(i) ? 0.0 : std::max(slack, 0.0);
     refined_z_[k] = std::max(z, 0.0);
   }
+  if (wrong >= 0) return false;
   const double terms = stationarity(x, refined_z_.data(), a);
   double worst = 0.0;
   for (int i = 0; i < n_; ++i) worst = std::max(worst, std::abs(a[i]));

@@ -40,16 +40,18 @@ class QpSensitivity {
   /// Backward: ∂ℓ/∂(Q, q, G, h) from ∂ℓ/∂x. Q's is symmetric: half of it stands for either of two equal entries.
   void backward(const Eigen::Ref<const VectorX>& dl_dx, QpProblem& gradient) const;
 
-  /// One Newton step with the active rows as equations, which takes a solution of the interior point to rounding.
-  /// `solution` must be the one linearised. False, and nothing changed, where the step would break a sign: the active
-  /// rows are then not certain.
+  /// One Newton step with the active rows as equations, which takes a solution of the interior point to rounding; rows
+  /// between active and not may change sides. `solution` must be the one linearised. False, and nothing changed, where
+  /// no step keeps all signs.
   bool refine(QpSolution& solution);
 
  private:
   void find_active_rows();
+  void reduce();
   void orthogonalise();
   void factor_reduced(const double* A, int size);
   [[nodiscard]] double stationarity(const double* x, const double* z, double* a) const;
+  bool refine_once(QpSolution& solution, int& wrong);
   void solve_reduced(const double* rhs, double* dx) const;
 
   static constexpr int kN = kMaxQpVariables;
