@@ -7,9 +7,9 @@
 
 namespace tangere::detail {
 
-/// L Lᵀ = M for M of N rows (row-major, lower part read). A pivot lost to rounding is taken as infinite: the solution
-/// has a zero there.
-template <int N>
+/// L Lᵀ = M for M of N rows (row-major with the given stride, lower part read). A pivot lost to rounding is taken as
+/// infinite: the solution has a zero there.
+template <int N, int Stride = N>
 struct SmallCholesky {
   static constexpr double kLostPivot = 1e-15;
 
@@ -18,12 +18,12 @@ struct SmallCholesky {
 
   void factor(const double* M) {
     for (int j = 0; j < N; ++j) {
-      double pivot = M[N * j + j];
+      double pivot = M[Stride * j + j];
       for (int k = 0; k < j; ++k) pivot -= L[N * j + k] * L[N * j + k];
-      const bool lost = !(pivot > kLostPivot * M[N * j + j]);
+      const bool lost = !(pivot > kLostPivot * M[Stride * j + j]);
       inverse[j] = lost ? 0.0 : 1.0 / std::sqrt(pivot);
       for (int i = j + 1; i < N; ++i) {
-        double entry = M[N * i + j];
+        double entry = M[Stride * i + j];
         for (int k = 0; k < j; ++k) entry -= L[N * i + k] * L[N * j + k];
         L[N * i + j] = entry * inverse[j];
       }

@@ -36,7 +36,30 @@ constexpr double kCentrality = 1e-10;
 /// Iterations without progress in the dual residual before giving up.
 constexpr int kPatience = 2;
 
-/// The program and the iterate as plain arrays, and scratch of one number a row.
+/// Rows of G and M are padded with zeros to a power of two, so that they are whole registers.
+constexpr int padded(int n) { return n <= 2 ? n : n <= 4 ? 4 : 8; }
+
+/// Such a row as one value, at any address (the compilers' own vector types).
+template <int P>
+struct RowOf;
+template <>
+struct RowOf<1> {
+  using Type = double;
+};
+template <>
+struct RowOf<2> {
+  using Type = double __attribute__((vector_size(16), aligned(8), may_alias));
+};
+template <>
+struct RowOf<4> {
+  using Type = double __attribute__((vector_size(32), aligned(8), may_alias));
+};
+template <>
+struct RowOf<8> {
+  using Type = double __attribute__((vector_size(64), aligned(8), may_alias));
+};
+
+/// The program and the iterate as plain arrays, and scratch of one number a row. `G` has padded rows.
 struct View {
   const double* Q;
   const double* q;
@@ -63,6 +86,9 @@ double longest(const double* v, const double* dv, int m, double so_far) {
 
 template <int N>
 class Run {
+  static constexpr int P = padded(N);
+  using Row = typename RowOf<P>::Type;
+
  public:
   Run(const View& view, const QpOptions& options) : v_(view), options_(options) {}
 
@@ -97,10 +123,20 @@ class Run {
 
  private:
   [[nodiscard]] double row_dot(int i, const double* u) const {
-    const double* g = v_.G + N * i;
+    const double* g = v_.G + P * i;
+    if constexpr (N == 6)
+      return ((g[0] * u[0] + g[4] * u[4]) + g[2] * u[2]) + ((g[1] * u[1] + g[5] * u[5]) + g[3] * u[3]);
     double sum = 0.0;
     for (int a = 0; a < N; ++a) sum += g[a] * u[a];
     return sum;
+  }
+
+  static Row load(const double* from) { return *reinterpret_cast<const Row*>(from); }
+  static void store(const Row& row, double* to) { *reinterpret_cast<Row*>(to) = row; }
+
+  void copy_Q() {
+    for (int a = 0; a < N; ++a)
+      for (int b = 0; b < P; ++b) M_[P * a + b] = b < N ? v_.Q[N * a + b] : 0.0;
   }
 
   /// A strictly positive start: the origin where that is strictly feasible, else the point of least regularised
@@ -117,7 +153,7 @@ class Run {
     double reach = 0.0;
     double smallest_h = std::numeric_limits<double>::infinity();
     for (int i = 0; i < v_.m; ++i) {
-      const double g2 = row_dot(i, v_.G + N * i);
+      const double g2 = row_dot(i, v_.G + P * i);
       G_trace += g2;
       reach += g2 > 0.0 ? std::abs(v_.h[i]) / std::sqrt(g2) : 0.0;
       smallest_h = std::min(smallest_h, v_.h[i]);
@@ -137,13 +173,13 @@ class Run {
   }
 
   void start_anywhere(double weight) {
-    std::copy(v_.Q, v_.Q + N * N, M_);
+    copy_Q();
     for (int a = 0; a < N; ++a) v_.x[a] = -v_.q[a];
     for (int i = 0; i < v_.m; ++i) {
-      const double* g = v_.G + N * i;
+      const double* g = v_.G + P * i;
       for (int a = 0; a < N; ++a) {
         v_.x[a] += weight * v_.h[i] * g[a];
-        for (int b = 0; b <= a; ++b) M_[N * a + b] += weight * g[a] * g[b];
+        for (int b = 0; b < P; ++b) M_[P * a + b] += weight * g[a] * g[b];
       }
     }
     factor_.factor(M_);
@@ -171,15 +207,16 @@ class Run {
 
   /// Residuals, gap, objective, w and M at the iterate.
   void measure() {
-    double Gz[N] = {};
-    for (int a = 0; a < N; ++a)
-      for (int b = 0; b <= a; ++b) M_[N * a + b] = v_.Q[N * a + b];
+    copy_Q();
+    Row Gz_row{};
+    Row M[N];
+    for (int a = 0; a < N; ++a) M[a] = load(M_ + P * a);
     double primal_size = 0.0;
     double worst_primal = 0.0;
     gap_ = 0.0;
     off_center_ = 0.0;
     for (int i = 0; i < v_.m; ++i) {
-      const double* g = v_.G + N * i;
+      const double* g = v_.G + P * i;
       const double Gx = row_dot(i, v_.x);
       v_.r_p[i] = Gx + v_.s[i] - v_.h[i];
       worst_primal = std::max(worst_primal, std::abs(v_.r_p[i]));
@@ -188,12 +225,13 @@ class Run {
       gap_ += product;
       off_center_ = std::max(off_center_, std::abs(product - options_.kappa));
       const double w = v_.w[i] = v_.z[i] / v_.s[i];
-      for (int a = 0; a < N; ++a) {
-        Gz[a] += v_.z[i] * g[a];
-        const double wg = w * g[a];
-        for (int b = 0; b <= a; ++b) M_[N * a + b] += wg * g[b];
-      }
+      const Row row = load(g);
+      Gz_row += v_.z[i] * row;
+      for (int a = 0; a < N; ++a) M[a] += (w * g[a]) * row;
     }
+    for (int a = 0; a < N; ++a) store(M[a], M_ + P * a);
+    double Gz[P];
+    store(Gz_row, Gz);
     double dual_size = 0.0;
     double worst_dual = 0.0;
     double terms = std::abs(v_.constant);
@@ -230,12 +268,13 @@ class Run {
   /// δx for the right-hand side -r_d - Gᵀ(w ∘ r_p - z - c), and with it δs and δz. `correction(i)` is c.
   template <class Correction>
   void direction(Correction&& correction) {
-    for (int a = 0; a < N; ++a) dx_[a] = -r_d_[a];
+    Row rhs = -load(r_d_);
     for (int i = 0; i < v_.m; ++i) {
-      const double* g = v_.G + N * i;
+      const double* g = v_.G + P * i;
       const double pull = v_.w[i] * v_.r_p[i] - v_.z[i] - correction(i);
-      for (int a = 0; a < N; ++a) dx_[a] -= pull * g[a];
+      rhs -= pull * load(g);
     }
+    store(rhs, dx_);
     factor_.solve(dx_);
     for (int i = 0; i < v_.m; ++i) {
       const double c = correction(i);
@@ -291,10 +330,10 @@ class Run {
 
   View v_;
   const QpOptions& options_;
-  double M_[N * N];
-  detail::SmallCholesky<N> factor_;
-  double r_d_[N];
-  double dx_[N];
+  double M_[N * P];
+  detail::SmallCholesky<N, P> factor_;
+  double r_d_[P] = {};
+  double dx_[P];
   double gap_ = 0.0;
   double off_center_ = 0.0;
   double primal_ = 0.0;
@@ -340,12 +379,27 @@ const QpSolution& QpInteriorPoint::solve(const QpProblem& problem, const QpOptio
   const auto count = static_cast<std::size_t>(m);
   require(n >= 1, "problem", "has no variables");
   data_->solution.resize(n, m);
-  data_->rows.resize(4 * count);
+  const auto width = static_cast<std::size_t>(padded(n));
+  data_->rows.resize((4 + width) * count);
   double* rows = data_->rows.data();
+  double* G = rows + 4 * count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* row = problem.G().data() + static_cast<std::size_t>(n) * i;
+    std::fill(std::copy(row, row + n, G + width * i), G + width * (i + 1), 0.0);
+  }
   QpSolution& out = data_->solution;
-  const View view{problem.Q().data(), problem.q().data(), problem.G().data(), problem.h().data(),
-                  out.x().data(),     out.s().data(),     out.z().data(),     rows,
-                  rows + count,       rows + 2 * count,   rows + 3 * count,   m,
+  const View view{problem.Q().data(),
+                  problem.q().data(),
+                  G,
+                  problem.h().data(),
+                  out.x().data(),
+                  out.s().data(),
+                  out.z().data(),
+                  rows,
+                  rows + count,
+                  rows + 2 * count,
+                  rows + 3 * count,
+                  m,
                   problem.constant};
   switch (n) {
     case 1:

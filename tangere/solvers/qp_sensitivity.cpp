@@ -135,23 +135,25 @@ void QpSensitivity::orthogonalise() {
   }
   dependent_ = left > 0;
 
-  num_free_ = 0;
-  while (num_free_ < n_ - num_equations_) {
-    double best[kN] = {};
-    double largest = 0.0;
-    for (int a = 0; a < n_; ++a) {
-      double v[kN] = {};
-      v[a] = 1.0;
-      take_out(Y_, num_equations_, kN, v, n_);
-      take_out(Z_, num_free_, kN, v, n_);
-      const double size = dot(v, v, n_);
-      if (size <= largest) continue;
-      largest = size;
-      std::copy(v, v + n_, best);
-    }
-    const double scale = 1.0 / std::sqrt(largest);
-    for (int a = 0; a < n_; ++a) Z_[kN * num_free_ + a] = scale * best[a];
-    ++num_free_;
+  // the projector onto the rest, one direction after the other taken from its longest row
+  double P[kN * kN];
+  for (int a = 0; a < n_; ++a) {
+    double* row = P + kN * a;
+    std::fill(row, row + n_, 0.0);
+    row[a] = 1.0;
+    for (int k = 0; k < num_equations_; ++k) add(-Y_[kN * k + a], Y_ + kN * k, row, n_);
+  }
+  for (num_free_ = 0; num_free_ < n_ - num_equations_; ++num_free_) {
+    int best = 0;
+    for (int a = 1; a < n_; ++a)
+      if (P[(kN + 1) * a] > P[(kN + 1) * best]) best = a;
+    double* z = Z_ + kN * num_free_;
+    std::copy(P + kN * best, P + kN * best + n_, z);
+    take_out(Y_, num_equations_, kN, z, n_);
+    take_out(Z_, num_free_, kN, z, n_);
+    const double scale = 1.0 / std::sqrt(dot(z, z, n_));
+    for (int a = 0; a < n_; ++a) z[a] *= scale;
+    for (int a = 0; a < n_; ++a) add(-z[a], z, P + kN * a, n_);
   }
 }
 
