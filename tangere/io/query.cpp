@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tangere/io/shape_reader.hpp"
+#include "tangere/proximity/proximity_derivatives.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 
 namespace tangere {
@@ -17,6 +18,7 @@ using Json = nlohmann::ordered_json;
 // reading
 // -----------------------------------------------------------------------------------------------------------------------------
 
+enum class Metric { scaling, proximity };
 enum class Derivatives { none, gradient, jacobian };
 
 struct Posed {
@@ -27,7 +29,10 @@ struct Posed {
 struct Query {
   Posed a;
   Posed b;
-  ScalingOptions options;
+  Metric metric = Metric::scaling;
+  /// Of the metric asked for; the other is as it comes.
+  ScalingOptions scaling = {};
+  ProximityOptions proximity = {};
   Derivatives derivatives = Derivatives::none;
   bool parameters = false;
 };
@@ -42,27 +47,50 @@ void read_version(const JsonValue& root) {
   if (version && version->number() != kQueryVersion) version->fail("must be " + std::to_string(kQueryVersion));
 }
 
-void read_metric(const JsonValue& root) {
-  if (const auto metric = root.find("metric")) {
-    const std::string name = metric->word({"scaling", "distance", "proximity"});
-    if (name != "scaling") metric->fail("not available yet in this version: metric '" + name + "'");
+Metric read_metric(const JsonValue& root) {
+  const auto metric = root.find("metric");
+  if (!metric) return Metric::scaling;
+  const std::string name = metric->word({"scaling", "distance", "proximity"});
+  if (name == "distance") metric->fail("not available yet in this version: metric '" + name + "'");
+  return name == "proximity" ? Metric::proximity : Metric::scaling;
+}
+
+/// Runs `f`; an InputError about options gets the name of the query's field: the last name of its path.
+template <class F>
+void with_field_of_query(F&& f) {
+  try {
+    f();
+  } catch (const InputError& error) {
+    const std::string& field = error.field();
+    if (field == "A" || field == "B") throw InputError(field == "A" ? "a.shape" : "b.shape", error.reason());
+    throw InputError(field.substr(field.rfind('.') + 1), error.reason());
   }
 }
 
-ScalingOptions read_options(const JsonValue& root) {
+void read_tolerances(const JsonValue& root, auto& options) {
+  if (const auto smoothing = root.find("smoothing")) options.smoothing = smoothing->number();
+  if (const auto tolerance = root.find("tolerance")) options.tolerance = tolerance->number();
+  with_field_of_query([&] { options.verify(); });
+}
+
+ScalingOptions read_scaling_options(const JsonValue& root) {
   ScalingOptions options;
   if (const auto method = root.find("method")) {
     const std::string name = method->word({"auto", "conic", "support"});
     if (name != "auto") options.method = name == "conic" ? ScalingMethod::conic : ScalingMethod::support;
   }
-  if (const auto smoothing = root.find("smoothing")) options.smoothing = smoothing->number();
-  if (const auto tolerance = root.find("tolerance")) options.tolerance = tolerance->number();
-  try {
-    options.verify();
-  } catch (const InputError& error) {
-    // the last name of the path is the field of the query
-    throw InputError(error.field().substr(error.field().rfind('.') + 1), error.reason());
+  read_tolerances(root, options);
+  return options;
+}
+
+ProximityOptions read_proximity_options(const JsonValue& root) {
+  ProximityOptions options;
+  if (const auto method = root.find("method")) {
+    const std::string name = method->word({"auto", "interior_point", "active_set"});
+    if (name == "interior_point") options.method = ProximityMethod::interior_point;
+    if (name == "active_set") options.method = ProximityMethod::active_set;
   }
+  read_tolerances(root, options);
   return options;
 }
 
@@ -78,10 +106,13 @@ Query read_query(const JsonValue& root) {
   root.require_fields(
       {"version", "id", "a", "b", "metric", "method", "smoothing", "tolerance", "derivatives", "parameters"});
   read_version(root);
-  read_metric(root);
-  Query query{read_posed(root.at("a")), read_posed(root.at("b")), read_options(root), read_derivatives(root)};
+  const Metric metric = read_metric(root);
+  Query query{read_posed(root.at("a")), read_posed(root.at("b")), metric};
+  if (metric == Metric::scaling) query.scaling = read_scaling_options(root);
+  if (metric == Metric::proximity) query.proximity = read_proximity_options(root);
+  query.derivatives = read_derivatives(root);
   if (const auto parameters = root.find("parameters")) query.parameters = parameters->boolean();
-  if (query.a.shape.is_half_space() && query.b.shape.is_half_space())
+  if (metric == Metric::scaling && query.a.shape.is_half_space() && query.b.shape.is_half_space())
     throw InputError("b.shape", "two half-spaces have no scaling: neither grows, so one of the shapes must be another");
   return query;
 }
@@ -134,24 +165,70 @@ Json named(const std::vector<std::string>& names, const VectorX& values) {
   return object;
 }
 
-void answer(const Query& query, ScalingWorkspace& workspace, Json& out) {
-  const auto& [a, b, options, derivatives, parameters] = query;
-  const Scaling result = scaling(a.shape, a.X_W, b.shape, b.X_W, options, workspace);
+void write_gradient(const Vector12& gradient, Json& out) {
+  out["gradient"] = {{"a", array_of(gradient.head<6>())}, {"b", array_of(gradient.tail<6>())}};
+}
+
+void write_parameter_gradient(const Query& query, const VectorX& d_a, const VectorX& d_b, Json& out) {
+  out["parameter_gradient"] = {{"a", named(query.a.shape.parameter_names(), d_a)},
+                               {"b", named(query.b.shape.parameter_names(), d_b)}};
+}
+
+void answer_scaling(const Query& query, ScalingWorkspace& workspace, Json& out) {
+  const Posed& a = query.a;
+  const Posed& b = query.b;
+  const Scaling result = scaling(a.shape, a.X_W, b.shape, b.X_W, query.scaling, workspace);
   write_value(result, out);
   if (!a.shape.is_convex() || !b.shape.is_convex()) out["parts"] = {result.part_A, result.part_B};
-
-  if (derivatives != Derivatives::none) {
-    const Vector12 gradient = scaling_gradient(workspace);
-    out["gradient"] = {{"a", array_of(gradient.head<6>())}, {"b", array_of(gradient.tail<6>())}};
-  }
-  if (derivatives == Derivatives::jacobian) write_jacobian(scaling_jacobian(workspace), out);
-  if (parameters) {
+  if (query.derivatives != Derivatives::none) write_gradient(scaling_gradient(workspace), out);
+  if (query.derivatives == Derivatives::jacobian) write_jacobian(scaling_jacobian(workspace), out);
+  if (query.parameters) {
     VectorX d_a;
     VectorX d_b;
     scaling_parameter_gradient(workspace, d_a, d_b);
-    out["parameter_gradient"] = {{"a", named(a.shape.parameter_names(), d_a)},
-                                 {"b", named(b.shape.parameter_names(), d_b)}};
+    write_parameter_gradient(query, d_a, d_b, out);
   }
+}
+
+void write_value(const Proximity& result, Json& out) {
+  out["status"] = to_string(result.status);
+  out["phi"] = result.phi;
+  out["core_distance"] = result.core_distance;
+  out["normal"] = array_of(result.normal);
+  out["core_a"] = array_of(result.c_A);
+  out["core_b"] = array_of(result.c_B);
+  out["witness_a"] = array_of(result.p_A);
+  out["witness_b"] = array_of(result.p_B);
+  out["crossing"] = result.crossing;
+  out["point_freedom"] = result.point_freedom;
+  out["iterations"] = result.iterations;
+  out["gap"] = result.gap;
+}
+
+void write_jacobian(const ProximityJacobian& jacobian, Json& out) {
+  out["jacobian"] = {{"core_a", rows_of(jacobian.c_A)},    {"core_b", rows_of(jacobian.c_B)},
+                     {"witness_a", rows_of(jacobian.p_A)}, {"witness_b", rows_of(jacobian.p_B)},
+                     {"normal", rows_of(jacobian.normal)}, {"unique", jacobian.unique}};
+}
+
+void answer_proximity(const Query& query, Json& out) {
+  const Posed& a = query.a;
+  const Posed& b = query.b;
+  ProximityWorkspace workspace;
+  with_field_of_query([&] { write_value(proximity(a.shape, a.X_W, b.shape, b.X_W, query.proximity, workspace), out); });
+  if (query.derivatives != Derivatives::none) write_gradient(proximity_gradient(workspace), out);
+  if (query.derivatives == Derivatives::jacobian) write_jacobian(proximity_jacobian(workspace), out);
+  if (query.parameters) {
+    VectorX d_a;
+    VectorX d_b;
+    proximity_parameter_gradient(workspace, d_a, d_b);
+    write_parameter_gradient(query, d_a, d_b, out);
+  }
+}
+
+void answer(const Query& query, ScalingWorkspace& workspace, Json& out) {
+  if (query.metric == Metric::scaling) answer_scaling(query, workspace, out);
+  if (query.metric == Metric::proximity) answer_proximity(query, out);
 }
 
 /// One line; text that is not UTF-8 (it can only come from messages) is replaced, numbers that are not finite are null.

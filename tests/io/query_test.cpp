@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tangere/proximity/proximity_derivatives.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 #include "tests/support/matrix_near.hpp"
 
@@ -100,6 +101,55 @@ TEST(Query, ParameterGradient) {
   EXPECT_NEAR(answer.at("parameter_gradient").at("a").at("radius"), -3.0 / 1.44, 1e-7);
   EXPECT_NEAR(answer.at("parameter_gradient").at("b").at("radius"), -3.0 / 1.44, 1e-7);
   EXPECT_FALSE(answer.contains("gradient"));
+}
+
+TEST(Query, ProximityOfTwoSpheres) {
+  const json answer = good(spheres(R"(, "metric": "proximity", "parameters": true)"));
+  const Vector3 n = Vector3(1, 2, 2) / 3;
+  EXPECT_EQ(answer.at("status"), "solved");
+  EXPECT_NEAR(answer.at("phi"), 9.0 - 1.44, 1e-12);
+  EXPECT_NEAR(answer.at("core_distance"), 3.0, 1e-12);
+  EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("normal")), n, 1e-12);
+  EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("core_b")), Vector3(1, 2, 2), 1e-12);
+  EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("witness_a")), Vector3(0.5 * n), 1e-12);
+  EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("witness_b")), Vector3(2.3 * n), 1e-12);
+  EXPECT_EQ(answer.at("crossing"), false);
+  EXPECT_EQ(answer.at("point_freedom"), 0);
+  EXPECT_NEAR(answer.at("parameter_gradient").at("a").at("radius"), -2.4, 1e-12);
+  for (const char* field : {"gradient", "jacobian", "alpha", "point"}) EXPECT_FALSE(answer.contains(field));
+}
+
+TEST(Query, ProximityDerivatives) {
+  const std::string pair = R"({"a": {"shape": {"type": "capsule", "radius": 0.2, "length": 1}},
+      "b": {"shape": {"type": "box", "size": [1, 2, 3]}, "position": [2, 1, 2.5], "quaternion": [0, 0, 0.6, 0.8]},
+      "metric": "proximity", "derivatives": "jacobian", "method": "interior_point", "tolerance": 1e-9)";
+  for (const double smoothing : {0.0, 1e-3}) {
+    const json answer = good(pair + ", \"smoothing\": " + std::to_string(smoothing) + "}");
+    ProximityWorkspace workspace;
+    const Proximity result =
+        proximity(Capsule{0.2, 1.0}, {}, Box{{1, 2, 3}}, Pose::from_quaternion({2, 1, 2.5}, 0, 0, 0.6, 0.8),
+                  {.method = ProximityMethod::interior_point, .tolerance = 1e-9, .smoothing = smoothing}, workspace);
+    EXPECT_EQ(answer.at("phi").get<double>(), result.phi);
+    EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("gradient").at("b")), proximity_gradient(workspace).tail<6>(), 0.0);
+    const ProximityJacobian expected = proximity_jacobian(workspace);
+    const json& jacobian = answer.at("jacobian");
+    EXPECT_NEAR_ABSOLUTE(matrix_of(jacobian.at("core_a")), expected.c_A, 0.0);
+    EXPECT_NEAR_ABSOLUTE(matrix_of(jacobian.at("core_b")), expected.c_B, 0.0);
+    EXPECT_NEAR_ABSOLUTE(matrix_of(jacobian.at("witness_a")), expected.p_A, 0.0);
+    EXPECT_NEAR_ABSOLUTE(matrix_of(jacobian.at("witness_b")), expected.p_B, 0.0);
+    EXPECT_NEAR_ABSOLUTE(matrix_of(jacobian.at("normal")), expected.normal, 0.0);
+    EXPECT_EQ(jacobian.at("unique"), expected.unique);
+  }
+}
+
+TEST(Query, CrossingCoresAreAnAnswer) {
+  const json answer = good(R"({"a": {"shape": {"type": "capsule", "radius": 0.5, "length": 1}},
+      "b": {"shape": {"type": "capsule", "radius": 0.25, "length": 2}}, "metric": "proximity",
+      "derivatives": "jacobian", "parameters": true})");
+  EXPECT_EQ(answer.at("crossing"), true);
+  EXPECT_EQ(answer.at("phi"), -0.5625);
+  EXPECT_EQ(answer.at("jacobian").at("unique"), false);
+  EXPECT_EQ(answer.dump().find("null"), std::string::npos) << answer;
 }
 
 TEST(Query, BundleSaysWhichParts) {
@@ -208,10 +258,21 @@ INSTANTIATE_TEST_SUITE_P(
             "b.shape", "two half-spaces"},
         BadQuery{"Distance", spheres(R"(, "metric": "distance")"), "metric",
                  "not available yet in this version: metric 'distance'"},
-        BadQuery{"Proximity", spheres(R"(, "metric": "proximity")"), "metric",
-                 "not available yet in this version: metric 'proximity'"},
         BadQuery{"SupportWithSmoothing", spheres(R"(, "method": "support", "smoothing": 1e-3)"), "method",
                  "must be auto or conic with smoothing: the support route has none"},
+        BadQuery{"ProximityMethod", spheres(R"(, "metric": "proximity", "method": "conic")"), "method",
+                 "must be one of auto, interior_point, active_set, got 'conic'"},
+        BadQuery{"ProximityTolerance", spheres(R"(, "metric": "proximity", "tolerance": 0.1)"), "tolerance",
+                 "must be between 1e-14 and 1e-2, got 0.1"},
+        BadQuery{"ProximitySmoothing", spheres(R"(, "metric": "proximity", "smoothing": 0.2)"), "smoothing",
+                 "must be 0 or between 1e-12 and 0.1, got 0.2"},
+        BadQuery{"ProximityActiveSetSmoothed",
+                 spheres(R"(, "metric": "proximity", "method": "active_set", "smoothing": 0.1)"), "method",
+                 "the active set has no smoothing"},
+        BadQuery{"ProximityOfACone",
+                 std::string("{") + kA +
+                     R"(, "b": {"shape": {"type": "cone", "height": 1, "half_angle": 0.5}}, "metric": "proximity"})",
+                 "b.shape", "got cone"},
         BadQuery{"UnknownMetric", spheres(R"(, "metric": "volume")"), "metric",
                  "must be one of scaling, distance, proximity, got 'volume'"},
         BadQuery{"UnknownMethod", spheres(R"(, "method": "gjk")"), "method",
