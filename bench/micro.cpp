@@ -37,18 +37,18 @@ void register_pairs() {
     }
     const std::string& name = set.combinations[c];
     benchmark::RegisterBenchmark(("alpha/" + name).c_str(), [pairs](benchmark::State& state) {
-      ConicQueries queries(kTolerance);
+      ScalingQueries queries(kTolerance, ScalingMethod::conic);
       over_pairs(state, pairs, [&](const Pair& pair) { benchmark::DoNotOptimize(queries.alpha(pair)); });
     });
     benchmark::RegisterBenchmark(("gradient/" + name).c_str(), [pairs](benchmark::State& state) {
-      ConicQueries queries(kTolerance);
+      ScalingQueries queries(kTolerance, ScalingMethod::conic);
       over_pairs(state, pairs, [&](const Pair& pair) {
         benchmark::DoNotOptimize(queries.alpha(pair));
         benchmark::DoNotOptimize(queries.gradient());
       });
     });
     benchmark::RegisterBenchmark(("jacobian/" + name).c_str(), [pairs](benchmark::State& state) {
-      ConicQueries queries(kTolerance);
+      ScalingQueries queries(kTolerance, ScalingMethod::conic);
       over_pairs(state, pairs, [&](const Pair& pair) {
         benchmark::DoNotOptimize(queries.alpha(pair));
         benchmark::DoNotOptimize(queries.jacobian());

@@ -61,7 +61,7 @@ struct Cell {
   double differentiate = 0.0;
 };
 
-Cell measure(const Shape& A, const Shape& B, const CallTimer& timer, ConicQueries& queries, Random& random) {
+Cell measure(const Shape& A, const Shape& B, const CallTimer& timer, ScalingQueries& queries, Random& random) {
   std::vector<Pair> pairs;
   for (int i = 0; i < kDraws; ++i) {
     const Pose X_WA(random.rotation(), 2.0 * random.normal3());
@@ -92,7 +92,7 @@ Cell measure(const Shape& A, const Shape& B, const CallTimer& timer, ConicQuerie
 void run() {
   const std::vector<NamedShape> shapes = table_shapes();
   const CallTimer timer;
-  ConicQueries queries(kTolerance);
+  ScalingQueries queries(kTolerance, ScalingMethod::conic);
   Random random(20);
   const std::size_t n = shapes.size();
   std::vector<std::vector<Cell>> cells(n, std::vector<Cell>(n));
