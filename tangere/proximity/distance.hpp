@@ -29,8 +29,8 @@ enum class DistanceStatus {
 [[nodiscard]] std::string_view to_string(DistanceStatus status);
 
 struct DistanceOptions {
-  /// How far the two bounds may be apart, relative to the larger of the distance and the extent of both shapes along the
-  /// normal.
+  /// How far the two bounds may be apart, relative to the larger of the distance and the extent of both shapes along
+  /// the normal.
   double tolerance = 1e-9;
 
   /// Throws InputError naming the first field out of range.
@@ -42,17 +42,17 @@ struct Distance {
   DistanceStatus status;
   /// Positive apart, negative overlapping.
   double distance;
-  /// The points of A and B that are nearest (overlapping: deepest in each other): p_B - p_A = distance * normal.
+  /// The points of A and B that are nearest (overlapping: deepest in each other): p_B - p_A = distance * normal. One
+  /// choice of many where they may slide (parallel edges or faces; see DistanceJacobian); value, normal and gradient do
+  /// not depend on it.
   Vector3 p_A;
   Vector3 p_B;
   /// Unit normal, from A to B.
   Vector3 normal;
-  /// False where the witness points may slide (parallel edges or faces) and are one choice of many. The value, the
-  /// normal and the gradient are not affected.
-  bool unique;
   /// Support points asked for.
   int iterations;
-  /// The certified distance of the bounds, in the units of the tolerance.
+  /// How far the bounds are apart, in the units of the tolerance. Overlapping curved shapes: the local answer is exact
+  /// to rounding, and others are excluded up to this (1e-3).
   double gap;
   /// For bundles: the parts that decide. 0 for convex shapes.
   int part_A = 0;
@@ -82,10 +82,10 @@ class DistanceWorkspace {
                                 const DistanceOptions& options, DistanceWorkspace& workspace);
 
 /// d(distance) / d(pose of A, pose of B): tangents as in scaling_derivatives.hpp.
-[[nodiscard]] Vector12 distance_gradient(const DistanceWorkspace& workspace);
+[[nodiscard]] Vector12 distance_gradient(DistanceWorkspace& workspace);
 
 /// d(distance) / d(parameters of A), d(parameters of B), in the order of Shape::parameters.
-void distance_parameter_gradient(const DistanceWorkspace& workspace, VectorX& d_A, VectorX& d_B);
+void distance_parameter_gradient(DistanceWorkspace& workspace, VectorX& d_A, VectorX& d_B);
 
 struct DistanceJacobian {
   /// d(witness point) / d(poses), and d(normal) / d(poses).
@@ -96,6 +96,6 @@ struct DistanceJacobian {
   bool exists;
 };
 
-[[nodiscard]] DistanceJacobian distance_jacobian(const DistanceWorkspace& workspace);
+[[nodiscard]] DistanceJacobian distance_jacobian(DistanceWorkspace& workspace);
 
 }  // namespace tangere

@@ -14,6 +14,7 @@
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/proximity/pose_check.hpp"
 #include "tangere/proximity/proximity_workspace.hpp"
 #include "tangere/solvers/qp_active_set.hpp"
 
@@ -31,22 +32,11 @@ constexpr double kLastFloor = 0.005 * kTouch * kTouch;
 constexpr double kNoise = 1e-14;
 constexpr double kLargestSmoothing = 0.1;
 constexpr double kSmallestSmoothing = 1e-12;
-constexpr double kFarthest = 1e30;
-constexpr double kRotationTolerance = 1e-6;
 constexpr int kAlphaColumn = 3;
 constexpr int kAuxColumn = 4;
 
 // reading
 // ---------------------------------------------------------------------------------------------------------------------
-
-void require_pose(const Pose& X, const char* name) {
-  if (!(X.p.cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <= kFarthest))
-    throw InputError(std::string(name) + ".p", "must be finite and within 1e30 of the origin");
-  // singular values whose squares add up to 3 and whose product is 1 are all 1
-  if (!(std::abs(X.R.squaredNorm() - 3.0) <= kRotationTolerance) ||
-      !(std::abs(X.R.determinant() - 1.0) <= kRotationTolerance))
-    throw InputError(std::string(name) + ".R", "must be a rotation matrix");
-}
 
 double farthest_vertex(const ConvexSet& set) {
   double largest = 0.0;

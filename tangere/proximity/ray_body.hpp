@@ -115,8 +115,8 @@ class RayBody {
     return p;
   }
 
-  /// The farthest point along n of all but one term.
-  [[nodiscard]] BodyPoint support_without(const Direction& n, int without) const {
+  /// The farthest point along n of all but one term, without the balls.
+  [[nodiscard]] BodyPoint core_support_without(const Direction& n, int without) const {
     BodyPoint p = center;
     for (int t = 0; t < num_terms; ++t) {
       if (t == without) continue;
@@ -126,7 +126,6 @@ class RayBody {
       p.v += q;
       if (t < num_terms_A) p.a += q;
     }
-    add_balls(n, p);
     return p;
   }
 
@@ -138,8 +137,16 @@ class RayBody {
     p.a += radius_A * unit;
   }
 
-  /// The smooth piece of h_M that `pieces` name, at n.
-  [[nodiscard]] PieceValue piece(const Direction& n, const int* pieces) const;
+  /// The smooth piece of h_M that `pieces` name, at n; its curvature over the ray frame's x and y.
+  [[nodiscard]] PieceValue piece(const Direction& n, const int* pieces) const {
+    return piece(n, pieces, [](Vec4 t, double& x, double& y) {
+      x = t[0];
+      y = t[1];
+    });
+  }
+  /// The same, its curvature over two axes: `project` gives a vector's components along them.
+  template <class Project>
+  [[nodiscard]] PieceValue piece(const Direction& n, const int* pieces, const Project& project) const;
 
  private:
   [[nodiscard]] static Vec4 farthest(const PlacedTerm& placed, Vec4 m, int& piece);
@@ -243,13 +250,17 @@ inline Vec4 RayBody::farthest(const PlacedTerm& placed, Vec4 m, int& piece) {
   }
 }
 
-inline PieceValue RayBody::piece(const Direction& n, const int* pieces) const {
+template <class Project>
+inline PieceValue RayBody::piece(const Direction& n, const int* pieces, const Project& project) const {
   PieceValue out;
   out.point = center;
   const auto curve = [&](Vec4 t, double weight) {
-    out.xx += weight * t[0] * t[0];
-    out.xy += weight * t[0] * t[1];
-    out.yy += weight * t[1] * t[1];
+    double x;
+    double y;
+    project(t, x, y);
+    out.xx += weight * x * x;
+    out.xy += weight * x * y;
+    out.yy += weight * y * y;
   };
   for (int t = 0; t < num_terms; ++t) {
     const PlacedTerm& placed = terms[static_cast<std::size_t>(t)];

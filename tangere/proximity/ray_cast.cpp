@@ -437,7 +437,8 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
   const double inverse = 1.0 / axis[2];
   const Direction along{axis[0] * inverse, axis[1] * inverse, 1.0};
   ++hit.supports;
-  const BodyPoint others = body.support_without(along, k);
+  BodyPoint others = body.core_support_without(along, k);
+  body.add_balls(along, others);
   const Vec4 center = others.v + axis * size[disc];
   const double t = dot(center, along);
   const Vec4 off = Vec4{0.0, 0.0, t, 0.0} - center;

@@ -8,6 +8,7 @@
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/proximity/pose_check.hpp"
 #include "tangere/proximity/scaling_workspace.hpp"
 
 namespace tangere {
@@ -16,24 +17,10 @@ namespace {
 constexpr double kLargestSmoothing = 0.01;
 constexpr double kSmallestSmoothing = 1e-12;
 constexpr double kLargestRelativeGap = 0.5;
-constexpr double kFarthest = 1e30;
-constexpr double kRotationTolerance = 1e-6;
 
 /// The pose of a part of a shape at X_WS.
 Pose part_pose(const Pose& X_WS, const Shape& shape, const ConvexPart& part) {
   return shape.is_convex() ? X_WS : X_WS * part.X_SP;
-}
-
-void require_pose(const Pose& X, const char* name) {
-  const double* p = X.p.data();
-  if (!(std::abs(p[0]) <= kFarthest && std::abs(p[1]) <= kFarthest && std::abs(p[2]) <= kFarthest)) {
-    throw InputError(std::string(name) + ".p", "must be finite and within 1e30 of the origin");
-  }
-  // singular values whose squares add up to 3 and whose product is 1 are all 1
-  if (!(std::abs(X.R.squaredNorm() - 3.0) <= kRotationTolerance) ||
-      !(std::abs(X.R.determinant() - 1.0) <= kRotationTolerance)) {
-    throw InputError(std::string(name) + ".R", "must be a rotation matrix");
-  }
 }
 
 /// s ∘ z = kappa alpha e has a solution only while kappa times the degree (the relative gap) is below 1.
@@ -137,14 +124,6 @@ bool supports_over_parts(const Shape& A, const Shape& B, double tolerance, Scali
     }
   }
   return true;
-}
-
-/// A first query of a pair waits for memory longer than it computes: ask for all of it at once.
-void prefetch(const SupportTerms* terms) {
-  constexpr int kLine = 64;
-  constexpr int kLines = 8;
-  const char* at = reinterpret_cast<const char*>(terms);
-  for (int i = 0; i < kLines; ++i) __builtin_prefetch(at + i * kLine);
 }
 
 void require_bounded(const Shape& A, const Shape& B) {

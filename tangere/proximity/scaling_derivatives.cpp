@@ -140,14 +140,6 @@ double multiplier(const ConicBlock<1>& b, int row) {
   return b.cones[r / 4].z.v[0][r % 4];
 }
 
-/// -zᵀ (∂S/∂θ)(p, alpha, y, 1) for every parameter of a part.
-void envelope_gradient(const SolvedPair& pair, int k, const ConvexPart& part, Eigen::Ref<VectorX> out) {
-  const RowArguments v = arguments(pair, k);
-  for (const RowDerivative& d : part.set->derivatives) {
-    out[part.first_parameter + d.parameter] -= multiplier(pair.program.engine.blocks[k], d.row) * d.value * v[d.column];
-  }
-}
-
 /// du / dθ for every parameter of a part, rows of x in world axes.
 void parameter_columns(const SolvedPair& pair, int k, const ConvexPart& part, Eigen::Ref<Matrix4X> out) {
   const ConicEngine<1>& engine = pair.program.engine;
@@ -201,6 +193,13 @@ void parameter_columns(const SolvedPair& pair, int k, const ConvexPart& part, Ei
 }
 
 }  // namespace
+
+void envelope_gradient(const SolvedPair& pair, int k, const ConvexPart& part, Eigen::Ref<VectorX> out) {
+  const RowArguments v = arguments(pair, k);
+  for (const RowDerivative& d : part.set->derivatives) {
+    out[part.first_parameter + d.parameter] -= multiplier(pair.program.engine.blocks[k], d.row) * d.value * v[d.column];
+  }
+}
 
 const SolvedPair& ScalingWorkspace::Data::linearised() {
   if (linearised_pair != nullptr) return *linearised_pair;

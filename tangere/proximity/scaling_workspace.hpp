@@ -39,6 +39,9 @@ void solve_pair(const ScalingOptions& options, SolvedPair& pair);
 /// The answer of the conic route, without freedoms.
 [[nodiscard]] Scaling read_answer(const SolvedPair& pair);
 
+/// Adds -zᵀ (∂S/∂θ)(p, alpha, y, 1) = ∂alpha/∂θ for every parameter of a part: block 0 for A, 1 for B.
+void envelope_gradient(const SolvedPair& pair, int block, const ConvexPart& part, Eigen::Ref<VectorX> out);
+
 /// Two convex parts and what the support route found.
 struct SupportPair {
   const SupportTerms* terms_A = nullptr;

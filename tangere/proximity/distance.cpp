@@ -1,0 +1,183 @@
+#include "tangere/proximity/distance.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "tangere/geometry/check.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/proximity/distance_workspace.hpp"
+#include "tangere/proximity/pose_check.hpp"
+
+namespace tangere {
+namespace {
+
+Vector3 to_vector(Vec4 v) { return {v[0], v[1], v[2]}; }
+
+Columns operator-(const Columns& M) { return {{-M.c[0], -M.c[1], -M.c[2]}}; }
+
+/// How far the lowest point of the other is above the plane.
+void from_half_space(NearestPair& pair, RayBody& body) {
+  const bool plane_is_B = pair.terms_B->half_space;
+  const SupportTerms& plane = plane_is_B ? *pair.terms_B : *pair.terms_A;
+  const SupportTerms& other = plane_is_B ? *pair.terms_A : *pair.terms_B;
+  const Pose& X_plane = plane_is_B ? pair.X_WB : pair.X_WA;
+  const Pose& X_other = plane_is_B ? pair.X_WA : pair.X_WB;
+  const Vector3 outward = X_plane.R * plane.center;
+  const Vector3 between = X_other.p - X_plane.p;
+  body.clear();
+  body.add(other, load_columns(X_other.R), true);
+  body.radius_A = other.radius;
+  const Direction down{-outward[0], -outward[1], -outward[2]};
+  BodyPoint lowest = body.core_support(down);
+  body.add_balls(down, lowest);
+  const Vector3 s = to_vector(lowest.v);
+  pair.distance = outward.dot(between + s) - plane.radius;
+  const Vector3 foot = between + s - pair.distance * outward;
+  pair.n = plane_is_B ? Vector3(-outward) : outward;
+  pair.s_A = plane_is_B ? s : foot;
+  pair.s_B = plane_is_B ? foot : s;
+  pair.hit = DistanceHit{};
+  pair.hit.certified = true;
+  pair.hit.supports = 1;
+}
+
+/// The terms of both parts, in world axes about the centre of M, and d.
+void place(const NearestPair& pair, DistanceSearch& search) {
+  const SupportTerms& A = *pair.terms_A;
+  const SupportTerms& B = *pair.terms_B;
+  search.body.clear();
+  search.body.add(A, load_columns(pair.X_WA.R), true);
+  search.body.add(B, -load_columns(pair.X_WB.R), false);
+  search.d =
+      Vec4{pair.X_WB.p[0] - pair.X_WA.p[0], pair.X_WB.p[1] - pair.X_WA.p[1], pair.X_WB.p[2] - pair.X_WA.p[2], 0.0};
+  search.extent = A.inner_radius + B.inner_radius;
+  search.size = A.outer_radius + B.outer_radius;
+}
+
+void solve(double tolerance, NearestPair& pair, DistanceSearch& search) {
+  if (pair.terms_A->half_space || pair.terms_B->half_space) {
+    from_half_space(pair, search.body);
+    return;
+  }
+  place(pair, search);
+  DistanceHit& hit = pair.hit;
+  if (search.body.num_terms == 0) {
+    // two balls
+    const Vector3 between = pair.X_WB.p - pair.X_WA.p;
+    const double length = between.norm();
+    hit = DistanceHit{};
+    hit.certified = true;
+    hit.distance = length;
+    hit.n = length > 0.0 ? Direction{between[0] / length, between[1] / length, between[2] / length}
+                         : Direction{1.0, 0.0, 0.0};
+    hit.point = search.body.center;
+    hit.num_pieces = 1;
+    hit.weights[0] = 1.0;
+  } else {
+    search.run(tolerance, hit);
+  }
+  const SupportTerms& A = *pair.terms_A;
+  const SupportTerms& B = *pair.terms_B;
+  pair.n = Vector3(hit.n.x, hit.n.y, hit.n.z);
+  pair.distance = hit.distance - A.radius - B.radius;
+  // what rounding leaves across the normal is shared
+  const Vector3 a = to_vector(hit.point.a);
+  const Vector3 b = to_vector(hit.point.a - hit.point.v);
+  const Vector3 off = pair.X_WB.p - pair.X_WA.p + b - a - hit.distance * pair.n;
+  pair.s_A = a + 0.5 * off + A.radius * pair.n;
+  pair.s_B = b - 0.5 * off - B.radius * pair.n;
+}
+
+/// The smallest over all pairs of parts; those whose bounding balls are farther apart cannot be it.
+void over_parts(const Shape& A, const Shape& B, double tolerance, DistanceWorkspace::Data& data) {
+  const std::span<const ConvexPart> parts_A = A.parts();
+  const std::span<const ConvexPart> parts_B = B.parts();
+  bool any = false;
+  NearestPair& trial = data.trial;
+  for (std::size_t i = 0; i < parts_A.size(); ++i) {
+    for (std::size_t j = 0; j < parts_B.size(); ++j) {
+      trial.terms_A = parts_A[i].set->support.get();
+      trial.terms_B = parts_B[j].set->support.get();
+      if (trial.terms_A->half_space && trial.terms_B->half_space)
+        throw InputError("shapes", "two half-spaces have no distance: at least one shape must be bounded");
+      trial.X_WA = data.X_WA * parts_A[i].X_SP;
+      trial.X_WB = data.X_WB * parts_B[j].X_SP;
+      const double reach = trial.terms_A->outer_radius + trial.terms_B->outer_radius;
+      if (any && (trial.X_WA.p - trial.X_WB.p).norm() - reach >= data.found.distance) continue;
+      trial.part_A = &parts_A[i];
+      trial.part_B = &parts_B[j];
+      trial.index_A = static_cast<int>(i);
+      trial.index_B = static_cast<int>(j);
+      solve(tolerance, trial, data.search);
+      if (any && !(trial.distance < data.found.distance)) continue;
+      any = true;
+      data.found = trial;
+    }
+  }
+  // leave the search as the deciding pair has it
+  solve(tolerance, data.found, data.search);
+}
+
+}  // namespace
+
+std::string_view to_string(DistanceStatus status) {
+  return status == DistanceStatus::solved ? "solved" : "numerical_limit";
+}
+
+void DistanceOptions::verify() const {
+  if (!(tolerance >= 1e-13 && tolerance <= 1e-2)) {
+    throw InputError("options.tolerance", "must be between 1e-13 and 1e-2, got " + detail::to_text(tolerance));
+  }
+}
+
+DistanceWorkspace::DistanceWorkspace() : data_(std::make_unique<Data>()) {}
+DistanceWorkspace::~DistanceWorkspace() = default;
+DistanceWorkspace::DistanceWorkspace(DistanceWorkspace&&) noexcept = default;
+DistanceWorkspace& DistanceWorkspace::operator=(DistanceWorkspace&&) noexcept = default;
+
+Distance distance(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const DistanceOptions& options,
+                  DistanceWorkspace& workspace) {
+  const SupportTerms* terms_A = A.support_terms();
+  const SupportTerms* terms_B = B.support_terms();
+  prefetch(terms_A);
+  prefetch(terms_B);
+  options.verify();
+  require_pose(X_WA, "X_WA");
+  require_pose(X_WB, "X_WB");
+  DistanceWorkspace::Data& data = workspace.data();
+  data.has_query = false;
+  data.X_WA = X_WA;
+  data.X_WB = X_WB;
+  data.has_bundle = terms_A == nullptr || terms_B == nullptr;
+  NearestPair& found = data.found;
+  if (data.has_bundle) {
+    over_parts(A, B, options.tolerance, data);
+    data.num_parameters_A = static_cast<int>(A.parameters().size());
+    data.num_parameters_B = static_cast<int>(B.parameters().size());
+  } else {
+    if (terms_A->half_space && terms_B->half_space)
+      throw InputError("shapes", "two half-spaces have no distance: at least one shape must be bounded");
+    found.terms_A = terms_A;
+    found.terms_B = terms_B;
+    found.X_WA = X_WA;
+    found.X_WB = X_WB;
+    found.part_A = found.part_B = nullptr;
+    found.index_A = found.index_B = 0;
+    solve(options.tolerance, found, data.search);
+  }
+  data.has_query = true;
+
+  Distance r;
+  r.status = found.hit.certified ? DistanceStatus::solved : DistanceStatus::numerical_limit;
+  r.distance = found.distance;
+  r.p_A = found.X_WA.p + found.s_A;
+  r.p_B = found.X_WB.p + found.s_B;
+  r.normal = found.n;
+  r.iterations = found.hit.supports;
+  r.gap = found.hit.gap;
+  r.part_A = found.index_A;
+  r.part_B = found.index_B;
+  return r;
+}
+
+}  // namespace tangere

@@ -1,0 +1,97 @@
+#pragma once
+
+/// The point of a convex body M that is nearest to d, or, with d inside, the nearest point of its boundary (private to
+/// proximity). M is a sum of terms without balls (ray_body.hpp), in world axes about its own centre.
+///
+///   outside   Gilbert, Johnson and Keerthi: the nearest point of a simplex of M's points; the farthest point of M
+///             towards d joins it until none is nearer. Finite on polytopes.
+///   inside    Van den Bergen's expanding polytope, from the simplex that holds d.
+///   curved    both converge slowly on curved bodies, so from nearby Newton's method on the unit sphere takes over, on
+///             the few smooth pieces φ_i(n) = h_i(n) - n·d that meet at the answer: minimise max φ_i, with the Hessian
+///             of h_i less φ_i times the identity.
+
+#include <vector>
+
+#include "tangere/proximity/ray_body.hpp"
+
+namespace tangere {
+
+struct DistanceHit {
+  bool certified = false;
+  /// Positive outside M.
+  double distance = 0.0;
+  /// The bounds' distance over the scale of the tolerance.
+  double gap = 0.0;
+  /// Unit, from M to d (outwards).
+  Direction n{0.0, 0.0, 1.0};
+  /// The nearest point of M.
+  BodyPoint point;
+  int supports = 0;
+  /// The smooth pieces that meet there, and their weights.
+  int num_pieces = 0;
+  int slots[3] = {0, 0, 0};
+  double weights[3] = {0.0, 0.0, 0.0};
+  /// The disc whose flat side it is, if no piece is given.
+  int flat_term = -1;
+};
+
+class DistanceSearch {
+ public:
+  RayBody body;
+  Vec4 d{};
+  /// Radii of the balls about M's centre inside M (the scale of tolerances) and around it.
+  double extent = 1.0;
+  double size = 1.0;
+
+  void run(double tolerance, DistanceHit& hit);
+
+  /// The pieces of the answer.
+  [[nodiscard]] const int* pieces(int slot) const { return pieces_.data() + slot * body.num_terms; }
+
+ private:
+  static constexpr int kMostVertices = 192;
+  static constexpr int kMostFaces = 2 * kMostVertices;
+
+  /// Corners of the simplex, by slot, and the weights of its nearest point.
+  struct Simplex {
+    int slot[4];
+    double weight[4];
+    int count = 0;
+  };
+  struct Face {
+    int corner[3];
+    Direction n;
+    double distance;
+    bool alive;
+    /// Newton's method from here has found no shallower answer.
+    bool checked;
+  };
+
+  [[nodiscard]] int add_support(const Direction& n, DistanceHit& hit);
+  /// From d to the corner: M's point less d.
+  [[nodiscard]] Vec4 from_d(int slot) const { return vertices_[static_cast<std::size_t>(slot)].v - d; }
+  /// Reduces the simplex to the feature nearest to d; false if it holds d.
+  [[nodiscard]] bool reduce(Simplex& simplex) const;
+  [[nodiscard]] bool outside(double tolerance, Simplex& simplex, DistanceHit& hit);
+  void inside(double tolerance, Simplex& simplex, DistanceHit& hit);
+  [[nodiscard]] bool straight_below(const DistanceHit& hit, double depth) const;
+  void flat_body(const Simplex& simplex, DistanceHit& hit) const;
+  [[nodiscard]] bool surround(Simplex& simplex, DistanceHit& hit);
+  [[nodiscard]] bool add_face(int i, int j, int k);
+  /// Newton from n on the pieces of some corners. True if it converged: n, point and pieces of `hit` are then the
+  /// answer, up to the certificate.
+  [[nodiscard]] bool newton(Direction n, const int* corners, int count, DistanceHit& hit);
+  /// The flat side of a disc, where h_M has a kink.
+  [[nodiscard]] bool flat_disc(const Direction& n, DistanceHit& hit);
+  void read(const Simplex& simplex, DistanceHit& hit) const;
+
+  std::vector<BodyPoint> vertices_;
+  std::vector<int> pieces_;
+  std::vector<Face> faces_;
+  std::vector<int> horizon_;
+  int num_vertices_ = 0;
+  int num_faces_ = 0;
+  bool curved_ = false;
+};
+
+}  // namespace tangere
