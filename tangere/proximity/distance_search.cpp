@@ -9,14 +9,20 @@ namespace {
 
 constexpr int kMostSupports = 128;
 constexpr double kNewtonBelow = 0.1;
-constexpr int kNewtonSteps = 10;
+constexpr int kNewtonSteps = 12;
+constexpr double kLeastCurvature = 1e-9;
 constexpr double kContraction = 0.5;
+constexpr double kStraight = 1e-11;
 constexpr double kNewtonAccuracy = 1e-9;
 /// Other local answers are excluded up to this, where faces cannot be followed to the end.
 constexpr double kCurvedGap = 1e-3;
 /// Faces that could hide an answer this much shallower are not followed further: Newton's method from each of them
 /// says.
 constexpr double kCheckedGap = 5e-2;
+/// How much nearer than before rounding may make a face.
+constexpr double kSliver = 1e-12;
+/// One less the cosine between normals of one plane.
+constexpr double kSamePlane = 1e-9;
 /// How far d may be from straight below its foot, for the foot to count.
 constexpr double kOptimal = 1e-7;
 /// Nearer to M than this part of its size counts as touching.
@@ -161,13 +167,14 @@ bool DistanceSearch::reduce(Simplex& simplex) const {
 
 void DistanceSearch::read(const Simplex& simplex, DistanceHit& hit) const {
   hit.point = BodyPoint{};
-  hit.num_pieces = simplex.count;
+  hit.num_pieces = 0;
   for (int i = 0; i < simplex.count; ++i) {
+    if (!(simplex.weight[i] > 0.0)) continue;
     const BodyPoint& p = vertices_[static_cast<std::size_t>(simplex.slot[i])];
     hit.point.v += simplex.weight[i] * p.v;
     hit.point.a += simplex.weight[i] * p.a;
-    hit.slots[i] = simplex.slot[i];
-    hit.weights[i] = simplex.weight[i];
+    hit.slots[hit.num_pieces] = simplex.slot[i];
+    hit.weights[hit.num_pieces++] = simplex.weight[i];
   }
 }
 
@@ -262,21 +269,41 @@ bool DistanceSearch::newton(Direction n, const int* corners, int count, Distance
           slope += weight[i] * (gx[i] * tx + gy[i] * ty + Hx * px + Hy * py);
           curvature += weight[i] * (Hx * tx + Hy * ty);
         }
-        if (!(curvature > 0.0)) return false;
-        const double s = -slope / curvature;
-        dx = px + s * tx;
-        dy = py + s * ty;
+        if (curvature > 0.0) {
+          const double s = -slope / curvature;
+          dx = px + s * tx;
+          dy = py + s * ty;
+        } else {
+          // inside, a ridge may fall off along itself: the answer is not on it
+          drop(weight[0] < weight[1] ? 0 : 1);
+        }
       }
     }
     if (active == 1) {
       weight[0] = 1.0;
-      const PieceValue& q = value[0];
+      PieceValue& q = value[0];
+      // inside a nearly round body the curvature all but cancels: descend all the same
+      const double mean = 0.5 * (q.xx + q.yy);
+      const double spread = std::hypot(0.5 * (q.xx - q.yy), q.xy);
+      if (!(mean - spread > kLeastCurvature * size)) {
+        const double shift = kLeastCurvature * size - (mean - spread) + 0.1 * spread;
+        q.xx += shift;
+        q.yy += shift;
+        last = std::numeric_limits<double>::infinity();
+      }
       const double det = q.xx * q.yy - q.xy * q.xy;
-      if (!(det > 0.0 && q.xx > 0.0)) return false;
+      if (!(det > 0.0)) return false;
       dx = -(gx[0] * q.yy - gy[0] * q.xy) / det;
       dy = -(q.xx * gy[0] - q.xy * gx[0]) / det;
     }
-    if (converged) {
+    // converged, and d straight below (or above) the point
+    double off_x = 0.0;
+    double off_y = 0.0;
+    for (int i = 0; i < active; ++i) {
+      off_x += weight[i] * gx[i];
+      off_y += weight[i] * gy[i];
+    }
+    if (converged && off_x * off_x + off_y * off_y <= kStraight * kStraight * size * size) {
       hit.n = n;
       hit.point = BodyPoint{};
       hit.num_pieces = active;
@@ -328,6 +355,18 @@ bool DistanceSearch::flat_disc(const Direction& n, DistanceHit& hit) {
   return false;
 }
 
+/// The value is good to the square of what the point is good to: where the bounds met before Newton's method was asked,
+/// it makes the point as good.
+void DistanceSearch::polish(DistanceHit& hit) {
+  DistanceHit trial = hit;
+  if (!newton(hit.n, hit.slots, hit.num_pieces, trial)) return;
+  const Vec4 q = d - trial.point.v;
+  const double length = std::sqrt(dot3(q, q));
+  if (!(length > 0.0) || !(length <= hit.distance)) return;
+  trial.distance = length;
+  hit = trial;
+}
+
 bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hit) {
   double lower = -std::numeric_limits<double>::infinity();
   int rest = 0;
@@ -351,6 +390,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
       hit.gap = (upper - lower) / scale;
       hit.certified = true;
       read(simplex, hit);
+      if (curved_) polish(hit);
       return true;
     }
     if (curved_ && --rest < 0 && upper - lower <= kNewtonBelow * scale) {
@@ -449,7 +489,7 @@ bool DistanceSearch::surround(Simplex& simplex, DistanceHit& hit) {
   return simplex.count == 4;
 }
 
-bool DistanceSearch::add_face(int i, int j, int k) {
+bool DistanceSearch::add_face(int i, int j, int k, double least) {
   if (num_faces_ == kMostFaces) return false;
   const Vec4 p = from_d(i);
   const Vec4 normal = cross3(from_d(j) - p, from_d(k) - p);
@@ -468,6 +508,8 @@ bool DistanceSearch::add_face(int i, int j, int k) {
   }
   face.n = unit(normal, length);
   face.distance = dot3(p, to_vec(face.n));
+  // the polytope only grows: a face nearer than all before is a sliver with a normal of rounding errors
+  if (face.distance < least - kSliver * size) face.distance = std::numeric_limits<double>::infinity();
   return true;
 }
 
@@ -495,6 +537,25 @@ void DistanceSearch::flat_body(const Simplex& simplex, DistanceHit& hit) const {
   read(nearest, hit);
 }
 
+/// The foot of d on the faces of one plane (a face of M may be cut in triangles): on the triangle that holds it.
+DistanceSearch::Simplex DistanceSearch::foot_on_faces(const Direction& n, double highest) const {
+  Simplex best;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (int f = 0; f < num_faces_; ++f) {
+    const Face& face = faces_[static_cast<std::size_t>(f)];
+    if (face.distance > highest || dot3(to_vec(face.n), to_vec(n)) < 1.0 - kSamePlane) continue;
+    const Vec4 p[3] = {from_d(face.corner[0]), from_d(face.corner[1]), from_d(face.corner[2])};
+    double w[3];
+    nearest_on_triangle(p, w);
+    const Vec4 y = w[0] * p[0] + w[1] * p[1] + w[2] * p[2];
+    if (const double distance2 = dot3(y, y); distance2 < nearest) {
+      nearest = distance2;
+      best = {{face.corner[0], face.corner[1], face.corner[2], 0}, {w[0], w[1], w[2], 0.0}, 3};
+    }
+  }
+  return best;
+}
+
 /// d is straight below the point, at the depth that the support says: an answer, if perhaps not the shallowest.
 bool DistanceSearch::straight_below(const DistanceHit& hit, double depth) const {
   const Vec4 q = hit.point.v - d - depth * to_vec(hit.n);
@@ -511,10 +572,10 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
     std::swap(t[1], t[2]);
   // outward faces
   num_faces_ = 0;
-  (void)add_face(t[0], t[1], t[2]);
-  (void)add_face(t[0], t[3], t[1]);
-  (void)add_face(t[1], t[3], t[2]);
-  (void)add_face(t[2], t[3], t[0]);
+  (void)add_face(t[0], t[1], t[2], 0.0);
+  (void)add_face(t[0], t[3], t[1], 0.0);
+  (void)add_face(t[1], t[3], t[2], 0.0);
+  (void)add_face(t[2], t[3], t[0], 0.0);
 
   double upper = std::numeric_limits<double>::infinity();
   DistanceHit best = hit;
@@ -542,6 +603,7 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
       candidate.checked = true;
       DistanceHit trial = hit;
       if (newton(candidate.n, candidate.corner, 3, trial)) {
+        if (dot3(to_vec(trial.n), to_vec(best.n)) > 1.0 - kSamePlane) continue;
         const int slot = add_support(trial.n, hit);
         const double depth = dot3(from_d(slot), to_vec(trial.n));
         if (depth < upper && straight_below(trial, depth)) {
@@ -560,9 +622,7 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
     if (depth - lower <= tolerance * scale) {
       // the face is on the boundary: the foot of d on it
       if (depth <= upper) {
-        Simplex on_face{{face.corner[0], face.corner[1], face.corner[2], 0}, {}, 3};
-        const Vec4 p[3] = {from_d(face.corner[0]), from_d(face.corner[1]), from_d(face.corner[2])};
-        nearest_on_triangle(p, on_face.weight);
+        const Simplex on_face = foot_on_faces(face.n, lower + tolerance * scale);
         best = hit;
         read(on_face, best);
         best.n = face.n;
@@ -638,9 +698,16 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
       num_faces_ = kept;
       bool room = true;
       for (std::size_t h = 0; h + 1 < horizon_.size(); h += 2)
-        room = room && add_face(horizon_[h], horizon_[h + 1], point);
+        room = room && add_face(horizon_[h], horizon_[h + 1], point, lower);
       if (!room) break;
     }
+  }
+  if (!best.certified) {
+    // out of room: the answer stands, with what is left to exclude
+    double lowest = std::numeric_limits<double>::infinity();
+    for (int f = 0; f < num_faces_; ++f) lowest = std::min(lowest, faces_[static_cast<std::size_t>(f)].distance);
+    best.gap = std::max(0.0, (upper - lowest) / std::max(upper, extent));
+    best.certified = exact && best.gap <= kCheckedGap;
   }
   best.supports = hit.supports;
   hit = best;
