@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -222,13 +223,11 @@ void print_table(const Measurement& m) {
   }
 
   std::printf("\n%-30s %8s %8s %8s\n", "all pairs", "median", "mean", "p99");
-  const char* labels[] = {"support alpha",
-                          "support alpha + gradient",
-                          "conic alpha",
-                          "conic alpha + gradient",
-                          "conic alpha + 4x12 Jacobian",
-                          "FCL distance (36 comb.)",
-                          "FCL signed distance (36 comb.)"};
+  constexpr const char* labels[] = {"support alpha",           "support alpha + gradient",
+                                    "signed distance",         "conic alpha",
+                                    "conic alpha + gradient",  "conic alpha + 4x12 Jacobian",
+                                    "FCL distance (36 comb.)", "FCL signed distance (36 comb.)"};
+  static_assert(std::size(labels) == kNumQueries && std::size(kQueryNames) == kNumQueries);
   for (int q = 0; q < kNumQueries; ++q) {
     const Statistics s = over_pairs(m, static_cast<Query>(q));
     std::printf("%-30s %8.0f %8.0f %8.0f\n", labels[q], s.median, s.mean, s.p99);
