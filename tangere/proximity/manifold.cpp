@@ -42,6 +42,7 @@ ManifoldQuery make_query(const Shape& A, const Pose& X_WA, const Shape& B, const
                       nearest,
                       options,
                       std::min(terms_A.outer_radius, terms_B.outer_radius),
+                      options.angular_tolerance,
                       {},
                       {},
                       {}};

@@ -60,6 +60,7 @@ void gather_sums(const SupportTerms& terms, const Vector3& direction, TermFeatur
   TermFeature& term = single;
   for (int k = 0; k < terms.num_terms; ++k) {
     if (terms.num_terms > 1) find_term_feature(terms, k, feature.m, kExact, term);
+    feature.inscribed |= term.dimension == 2 && terms.num_terms > 1 && !terms.terms()[k].is_polytope();
     int count = 0;
     for (int i = 0; i < feature.count; ++i) {
       for (int j = 0; j < term.count && count < kMaxSums; ++j) {
@@ -124,6 +125,7 @@ void set_kind(const SupportTerms& terms, bool ruled, bool cone, double ruled_rad
 
 void find_feature(const SupportTerms& terms, const Vector3& n, double tolerance, Feature& feature) {
   feature.disc = false;
+  feature.inscribed = false;
   feature.m = n;
   feature.dm_dn.setIdentity();
   feature.count = 0;

@@ -48,6 +48,8 @@ struct Feature {
   Matrix3 dm_dn;
   /// A cap: the true outline of a face whose corners are points of its rim.
   bool disc = false;
+  /// The corners stand for a round outline that is not a disc (sums with a cylinder or cone): it lies outside theirs.
+  bool inscribed = false;
   Vector3 disc_center;
   double disc_radius = 0.0;
   /// A measure of how round the feature is, for the place of the contact point. Infinite for faces.

@@ -126,6 +126,15 @@ void find_face_patch(const ManifoldBody& reference, const Feature& reference_fea
   add_crossings(outline_R, outline_I, size, patch);
 }
 
+void add_foot(Patch& patch) {
+  PatchPoint& point = patch.points[0];
+  point.kind = PatchPoint::Kind::incident_corner;
+  point.i = 0;
+  point.p_I = patch.incident->point(*patch.incident_feature, 0);
+  set_foot(patch, point);
+  patch.count = 1;
+}
+
 void find_line_patch(const ManifoldBody& reference, Feature& reference_feature, const ManifoldBody& incident,
                      Feature& incident_feature, const Vector3& n, double tolerance, double size, Patch& patch) {
   patch.reference = &reference;

@@ -62,6 +62,9 @@ struct Patch {
 void find_face_patch(const ManifoldBody& reference, const Feature& reference_feature, const ManifoldBody& incident,
                      const Feature& incident_feature, double size, Patch& patch);
 
+/// For a point that lies outside the corners of a face, but within its true outline: the incident corner, unchecked.
+void add_foot(Patch& patch);
+
 /// Two lines; empty if they are not parallel within the tolerance, pass each other, or face elsewhere than `n` (from
 /// the reference to the incident). The features are found anew along the patch's own normal.
 void find_line_patch(const ManifoldBody& reference, Feature& reference_feature, const ManifoldBody& incident,

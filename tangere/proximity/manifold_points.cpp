@@ -148,25 +148,12 @@ bool take_patch(const ManifoldQuery& query, bool reference_is_A, Manifold& manif
   return true;
 }
 
-void take_single(const ManifoldQuery& query, Manifold& manifold) {
+bool take_single(const ManifoldQuery& query, Manifold& manifold) {
   SingleContact contact;
   find_single_contact(query.A, query.feature_A, query.B, query.feature_B, query.nearest.normal, query.size, contact);
+  if (!contact.found) return false;
   ContactPoint& point = manifold.points[0];
-  ContactJacobian& J = manifold.jacobians[0];
   manifold.num_points = 1;
-  if (!contact.found) {
-    // no pair of features is the contact: what the distance says, without derivatives
-    point.feature_A = {query.feature_A.kind, -1, -1};
-    point.feature_B = {query.feature_B.kind, -1, -1};
-    point.p_A = query.nearest.p_A;
-    point.p_B = query.nearest.p_B;
-    point.normal = query.nearest.normal;
-    point.distance = query.nearest.distance;
-    point.weight = 0.5;
-    point.point = 0.5 * (point.p_A + point.p_B);
-    if (query.options.derivatives) finish_without(J);
-    return;
-  }
   point.feature_A = contact.feature_A;
   point.feature_B = contact.feature_B;
   point.p_A = contact.solution.p_A;
@@ -175,12 +162,27 @@ void take_single(const ManifoldQuery& query, Manifold& manifold) {
   point.distance = contact.solution.distance;
   point.weight = weight_of(contact.roundness_A, contact.roundness_B);
   point.point = point.p_A + point.weight * (point.p_B - point.p_A);
-  if (!query.options.derivatives) return;
+  if (!query.options.derivatives) return true;
   const StationaryJacobian rates = stationary_jacobian(contact.side_A, contact.side_B, contact.solution, query.size);
   if (rates.exists)
-    finish({rates.n, rates.p_A, rates.p_B, rates.distance, true}, true, point.weight, J);
+    finish({rates.n, rates.p_A, rates.p_B, rates.distance, true}, true, point.weight, manifold.jacobians[0]);
   else
-    finish_without(J);
+    finish_without(manifold.jacobians[0]);
+  return true;
+}
+
+void take_nearest(const ManifoldQuery& query, Manifold& manifold) {
+  ContactPoint& point = manifold.points[0];
+  manifold.num_points = 1;
+  point.feature_A = {query.feature_A.kind, -1, -1};
+  point.feature_B = {query.feature_B.kind, -1, -1};
+  point.p_A = query.nearest.p_A;
+  point.p_B = query.nearest.p_B;
+  point.normal = query.nearest.normal;
+  point.distance = query.nearest.distance;
+  point.weight = 0.5;
+  point.point = 0.5 * (point.p_A + point.p_B);
+  if (query.options.derivatives) finish_without(manifold.jacobians[0]);
 }
 
 }  // namespace tangere::detail

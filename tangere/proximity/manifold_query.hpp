@@ -15,6 +15,8 @@ struct ManifoldQuery {
   const ManifoldOptions& options;
   /// Lengths are small relative to this: the smaller outer radius.
   double size;
+  /// In use: that of the options, or a tighter one.
+  double angular_tolerance;
   /// What the parts show along the normal, and the patch under trial.
   Feature feature_A;
   Feature feature_B;
@@ -28,7 +30,10 @@ void find_manifold(ManifoldQuery& query, Manifold& manifold);
 /// features. False: none, or not the contact that the distance speaks of (manifold_points.cpp).
 [[nodiscard]] bool take_patch(const ManifoldQuery& query, bool reference_is_A, Manifold& manifold);
 
-/// The one point where the parts meet; what the distance says, without derivatives, if no features can be found.
-void take_single(const ManifoldQuery& query, Manifold& manifold);
+/// The one point where the parts meet. False: no pair of features is the contact.
+[[nodiscard]] bool take_single(const ManifoldQuery& query, Manifold& manifold);
+
+/// What the distance says, without derivatives.
+void take_nearest(const ManifoldQuery& query, Manifold& manifold);
 
 }  // namespace tangere::detail

@@ -16,6 +16,10 @@ namespace {
 /// Alignments (sines) and areas or lengths (relative) that differ by less are equal.
 constexpr double kSameAlignment = 1e-6;
 constexpr double kSameArea = 1e-6;
+/// A plane's distance that is the distance, in units of the size.
+constexpr double kSameFoot = 1e-9;
+/// The angular tolerance of the second trial.
+constexpr double kTight = 1e-7;
 /// Distances that are noise, in units of the size, and how far from the normal a face is then looked for (radians).
 constexpr double kTouching = 1e-7;
 constexpr double kWide = 1.2;
@@ -48,8 +52,13 @@ bool try_face(ManifoldQuery& query, bool of_A, Manifold& manifold) {
   const Feature& face = of_A ? query.feature_A : query.feature_B;
   const Vector3 N = face_normal(R, face);
   Feature incident;
-  find_feature(*I.terms, I.X.R.transpose() * -N, query.options.angular_tolerance, incident);
+  find_feature(*I.terms, I.X.R.transpose() * -N, query.angular_tolerance, incident);
   find_face_patch(R, face, I, incident, query.size, query.patch);
+  if (query.patch.count == 0 && face.inscribed && incident.dimension == 0) {
+    // inside the true outline exactly if nothing is farther than the plane says
+    add_foot(query.patch);
+    if (query.nearest.distance - query.patch[0].distance > kSameFoot * query.size) query.patch.count = 0;
+  }
   return take_patch(query, of_A, manifold);
 }
 
@@ -69,7 +78,7 @@ bool try_lines(ManifoldQuery& query, Manifold& manifold) {
   Feature line_B = query.feature_B;
   const Vector3 n = of_A ? query.nearest.normal : Vector3(-query.nearest.normal);
   find_line_patch(of_A ? query.A : query.B, of_A ? line_A : line_B, of_A ? query.B : query.A, of_A ? line_B : line_A, n,
-                  query.options.angular_tolerance, query.size, query.patch);
+                  query.angular_tolerance, query.size, query.patch);
   return take_patch(query, of_A, manifold);
 }
 
@@ -95,10 +104,21 @@ void prefer_face(ManifoldQuery& query) {
 }
 
 void find_features(ManifoldQuery& query) {
-  const double tolerance = query.options.angular_tolerance;
+  const double tolerance = query.angular_tolerance;
   const Vector3& n = query.nearest.normal;
   find_feature(*query.A.terms, query.A.X.R.transpose() * n, tolerance, query.feature_A);
   find_feature(*query.B.terms, query.B.X.R.transpose() * -n, tolerance, query.feature_B);
+}
+
+bool find_contact(ManifoldQuery& query, Manifold& manifold) {
+  const bool face_A = query.feature_A.dimension == 2;
+  const bool face_B = query.feature_B.dimension == 2;
+  const bool A_first = face_A && (!face_B || reference_is_A(query));
+  if (A_first && try_face(query, true, manifold)) return true;
+  if (face_B && try_face(query, false, manifold)) return true;
+  if (face_A && !A_first && try_face(query, true, manifold)) return true;
+  if (query.feature_A.dimension == 1 && query.feature_B.dimension == 1 && try_lines(query, manifold)) return true;
+  return take_single(query, manifold);
 }
 
 }  // namespace
@@ -106,19 +126,17 @@ void find_features(ManifoldQuery& query) {
 void find_manifold(ManifoldQuery& query, Manifold& manifold) {
   manifold.num_points = 0;
   if (!(query.nearest.distance <= query.options.margin)) return;
+  query.angular_tolerance = query.options.angular_tolerance;
   find_features(query);
   const Vector3 before = query.nearest.normal;
   prefer_face(query);
   if (query.nearest.normal != before) find_features(query);
+  if (find_contact(query, manifold)) return;
 
-  const bool face_A = query.feature_A.dimension == 2;
-  const bool face_B = query.feature_B.dimension == 2;
-  const bool A_first = face_A && (!face_B || reference_is_A(query));
-  if (A_first && try_face(query, true, manifold)) return;
-  if (face_B && try_face(query, false, manifold)) return;
-  if (face_A && !A_first && try_face(query, true, manifold)) return;
-  if (query.feature_A.dimension == 1 && query.feature_B.dimension == 1 && try_lines(query, manifold)) return;
-  take_single(query, manifold);
+  // sums may have several flats within the tolerance: those exactly along the normal
+  query.angular_tolerance = kTight;
+  find_features(query);
+  if (!find_contact(query, manifold)) take_nearest(query, manifold);
 }
 
 }  // namespace tangere::detail
