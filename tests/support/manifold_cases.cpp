@@ -87,6 +87,7 @@ std::vector<ManifoldCase> make_cases() {
   add("capsule_end_slab", slab, {}, capsule, at(0, 0, 1.19, stand), 1, {"face-sphere"});
   add("capsule_slab", slab, {}, capsule, at(1.8, 0, 0.69), 2, {"face-sphere", "edge-pipe"});
   add("cylinder_lying", plane, {}, cylinder, at(0, 0, 0.29), 2, {"plane-rim"});
+  add("cylinder_lying_over_edge", slab, {}, cylinder, at(1.8, 0.1, 0.79), 2, {"face-rim", "edge-pipe"});
   add("cylinder_standing", plane, {}, cylinder, at(0, 0, 0.49, stand), 8, {"plane-rim"});
   add("cylinder_over_edge", slab, {}, cylinder, at(1.9, 0, 0.99, stand), 7, {"face-rim", "edge-rim"});
   add("vertex_cap", cylinder, at(0, 0, 0, upside_down), hull,
