@@ -210,7 +210,9 @@ void find_feature(const SupportTerms& terms, const Vector3& n, double tolerance,
 ContactFeature corner_feature(const SupportTerms& terms, const Feature& feature, int i) {
   const Corner& corner = feature.corners[static_cast<std::size_t>(i)];
   if (feature.dimension == 0) return {feature.kind, corner.id, -1};
-  if (corner.rims != 0 || (feature.disc && terms.num_terms == 1)) return {FeatureKind::rim, corner.id, -1};
+  if (corner.rims != 0 && (terms.num_ellipsoids > 0 || std::popcount(corner.rims) > 1))
+    return {FeatureKind::surface, corner.id, -1};
+  if (corner.rims != 0 || feature.disc) return {FeatureKind::rim, corner.id, -1};
   return {terms.radius > 0.0 || terms.num_ellipsoids > 0 ? FeatureKind::sphere : FeatureKind::vertex, corner.id, -1};
 }
 
