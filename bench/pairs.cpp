@@ -44,6 +44,7 @@ struct Arguments {
 enum Query {
   support_alpha,
   support_alpha_gradient,
+  signed_distance,
   conic_alpha,
   conic_alpha_gradient,
   conic_jacobian,
@@ -51,9 +52,9 @@ enum Query {
   fcl_signed_distance,
   kNumQueries
 };
-constexpr const char* kQueryNames[] = {"support_alpha",        "support_alpha_gradient", "conic_alpha",
-                                       "conic_alpha_gradient", "conic_jacobian",         "fcl_distance",
-                                       "fcl_signed_distance"};
+constexpr const char* kQueryNames[] = {"support_alpha", "support_alpha_gradient", "signed_distance",
+                                       "conic_alpha",   "conic_alpha_gradient",   "conic_jacobian",
+                                       "fcl_distance",  "fcl_signed_distance"};
 
 struct Measurement {
   PairSet set;
@@ -120,6 +121,7 @@ Measurement measure(int passes) {
   }
   ScalingQueries support(kTolerance, ScalingMethod::support);
   ScalingQueries conic(kTolerance, ScalingMethod::conic);
+  DistanceQueries distances;
   const std::vector<Pair>& pairs = m.set.pairs;
   check(m, peers, fcl, support, conic);
   m.fallbacks = support.num_fallbacks();
@@ -140,6 +142,9 @@ Measurement measure(int passes) {
         break;
       case support_alpha_gradient:
         ns = timer.split(by_supports, [&] { keep(support.gradient()); });
+        break;
+      case signed_distance:
+        ns.total = timer([&] { keep(distances.signed_distance(pairs[i])); });
         break;
       case conic_alpha:
         ns.total = timer(alpha);
@@ -200,8 +205,8 @@ void print_table(const Measurement& m) {
               kTolerance);
   std::printf("timer overhead %.0f ns, subtracted\n\n", m.timer_overhead_ns);
 
-  std::printf("%-30s %8s %8s | %8s %8s %8s | %8s %8s | %s\n", "median per combination", "support", "+grad", "conic",
-              "+grad", "+Jac", "FCL", "FCL sgn", "support / FCL");
+  std::printf("%-30s %8s %8s %8s | %8s %8s %8s | %8s %8s | %s\n", "median per combination", "support", "+grad",
+              "distance", "conic", "+grad", "+Jac", "FCL", "FCL sgn", "support / FCL");
   for (std::size_t c = 0; c < m.set.combinations.size(); ++c) {
     const int combination = static_cast<int>(c);
     std::printf("%-30s", m.set.combinations[c].c_str());
@@ -242,6 +247,10 @@ void print_table(const Measurement& m) {
   std::printf("\nsupport alpha / FCL distance: median %.2f, mean %.2f; on FCL's 36 combinations %.2f, %.2f\n",
               fast.median / fcl_all.median, fast.mean / fcl_all.mean, fast_in_fcl.median / fcl_all.median,
               fast_in_fcl.mean / fcl_all.mean);
+  const Statistics depth = over_pairs(m, signed_distance);
+  const Statistics fcl_depth = over_pairs(m, fcl_signed_distance);
+  std::printf("FCL signed distance / signed distance: median %.1f, mean %.1f\n", fcl_depth.median / depth.median,
+              fcl_depth.mean / depth.mean);
   std::printf("routes differ by more than their tolerances on %d pairs; %ld of %zu answers left to the conic route\n",
               m.routes_differ, m.fallbacks, m.set.pairs.size());
   std::printf(

@@ -3,6 +3,7 @@
 /// The queries as the benchmarks call them: the one place that knows the interface of proximity/scaling.
 
 #include "bench/support/pair_set.hpp"
+#include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/scaling.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 
@@ -28,6 +29,18 @@ class ScalingQueries {
  private:
   ScalingOptions options_;
   ScalingWorkspace workspace_;
+};
+
+/// The signed distance, cold, with one workspace.
+class DistanceQueries {
+ public:
+  [[nodiscard]] Distance signed_distance(const Pair& pair) {
+    return distance(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace_);
+  }
+  [[nodiscard]] Vector12 gradient() { return distance_gradient(workspace_); }
+
+ private:
+  DistanceWorkspace workspace_;
 };
 
 }  // namespace tangere::bench

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tangere/io/shape_reader.hpp"
+#include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/proximity_derivatives.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 
@@ -18,7 +19,7 @@ using Json = nlohmann::ordered_json;
 // reading
 // -----------------------------------------------------------------------------------------------------------------------------
 
-enum class Metric { scaling, proximity };
+enum class Metric { scaling, distance, proximity };
 enum class Derivatives { none, gradient, jacobian };
 
 struct Posed {
@@ -30,8 +31,9 @@ struct Query {
   Posed a;
   Posed b;
   Metric metric = Metric::scaling;
-  /// Of the metric asked for; the other is as it comes.
+  /// Of the metric asked for; the others are as they come.
   ScalingOptions scaling = {};
+  DistanceOptions distance = {};
   ProximityOptions proximity = {};
   Derivatives derivatives = Derivatives::none;
   bool parameters = false;
@@ -51,7 +53,7 @@ Metric read_metric(const JsonValue& root) {
   const auto metric = root.find("metric");
   if (!metric) return Metric::scaling;
   const std::string name = metric->word({"scaling", "distance", "proximity"});
-  if (name == "distance") metric->fail("not available yet in this version: metric '" + name + "'");
+  if (name == "distance") return Metric::distance;
   return name == "proximity" ? Metric::proximity : Metric::scaling;
 }
 
@@ -83,6 +85,16 @@ ScalingOptions read_scaling_options(const JsonValue& root) {
   return options;
 }
 
+DistanceOptions read_distance_options(const JsonValue& root) {
+  for (const char* field : {"method", "smoothing"}) {
+    if (const auto value = root.find(field)) value->fail("not for the metric distance, which has one exact method");
+  }
+  DistanceOptions options;
+  if (const auto tolerance = root.find("tolerance")) options.tolerance = tolerance->number();
+  with_field_of_query([&] { options.verify(); });
+  return options;
+}
+
 ProximityOptions read_proximity_options(const JsonValue& root) {
   ProximityOptions options;
   if (const auto method = root.find("method")) {
@@ -109,11 +121,17 @@ Query read_query(const JsonValue& root) {
   const Metric metric = read_metric(root);
   Query query{read_posed(root.at("a")), read_posed(root.at("b")), metric};
   if (metric == Metric::scaling) query.scaling = read_scaling_options(root);
+  if (metric == Metric::distance) query.distance = read_distance_options(root);
   if (metric == Metric::proximity) query.proximity = read_proximity_options(root);
   query.derivatives = read_derivatives(root);
   if (const auto parameters = root.find("parameters")) query.parameters = parameters->boolean();
-  if (metric == Metric::scaling && query.a.shape.is_half_space() && query.b.shape.is_half_space())
-    throw InputError("b.shape", "two half-spaces have no scaling: neither grows, so one of the shapes must be another");
+  if (query.a.shape.is_half_space() && query.b.shape.is_half_space()) {
+    if (metric == Metric::scaling)
+      throw InputError("b.shape",
+                       "two half-spaces have no scaling: neither grows, so one of the shapes must be another");
+    if (metric == Metric::distance)
+      throw InputError("b.shape", "two half-spaces have no distance: one of the shapes must be bounded");
+  }
   return query;
 }
 
@@ -211,6 +229,36 @@ void write_jacobian(const ProximityJacobian& jacobian, Json& out) {
                      {"normal", rows_of(jacobian.normal)}, {"unique", jacobian.unique}};
 }
 
+void answer_distance(const Query& query, Json& out) {
+  const Posed& a = query.a;
+  const Posed& b = query.b;
+  DistanceWorkspace workspace;
+  const Distance result = distance(a.shape, a.X_W, b.shape, b.X_W, query.distance, workspace);
+  out["status"] = to_string(result.status);
+  out["distance"] = result.distance;
+  out["normal"] = array_of(result.normal);
+  out["witness_a"] = array_of(result.p_A);
+  out["witness_b"] = array_of(result.p_B);
+  out["iterations"] = result.iterations;
+  out["gap"] = result.gap;
+  if (!a.shape.is_convex() || !b.shape.is_convex()) out["parts"] = {result.part_A, result.part_B};
+  if (query.derivatives != Derivatives::none) write_gradient(distance_gradient(workspace), out);
+  if (query.derivatives == Derivatives::jacobian) {
+    const DistanceJacobian jacobian = distance_jacobian(workspace);
+    // where it does not exist the rows are null
+    out["jacobian"] = {{"witness_a", rows_of(jacobian.p_A)},
+                       {"witness_b", rows_of(jacobian.p_B)},
+                       {"normal", rows_of(jacobian.normal)},
+                       {"exists", jacobian.exists}};
+  }
+  if (query.parameters) {
+    VectorX d_a;
+    VectorX d_b;
+    distance_parameter_gradient(workspace, d_a, d_b);
+    write_parameter_gradient(query, d_a, d_b, out);
+  }
+}
+
 void answer_proximity(const Query& query, Json& out) {
   const Posed& a = query.a;
   const Posed& b = query.b;
@@ -228,6 +276,7 @@ void answer_proximity(const Query& query, Json& out) {
 
 void answer(const Query& query, ScalingWorkspace& workspace, Json& out) {
   if (query.metric == Metric::scaling) answer_scaling(query, workspace, out);
+  if (query.metric == Metric::distance) answer_distance(query, out);
   if (query.metric == Metric::proximity) answer_proximity(query, out);
 }
 

@@ -63,7 +63,7 @@ void solve(double tolerance, NearestPair& pair, DistanceSearch& search) {
   DistanceHit& hit = pair.hit;
   if (search.body.num_terms == 0) {
     // two balls
-    const Vector3 between = pair.X_WB.p - pair.X_WA.p;
+    const Vector3 between = to_vector(search.d - search.body.center.v);
     const double length = between.norm();
     hit = DistanceHit{};
     hit.certified = true;

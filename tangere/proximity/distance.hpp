@@ -52,7 +52,8 @@ struct Distance {
   /// Support points asked for.
   int iterations;
   /// How far the bounds are apart, in the units of the tolerance. Overlapping curved shapes: the local answer is exact
-  /// to rounding, and others are excluded up to this (1e-3).
+  /// to rounding, and others are excluded up to this by bounds (at most 5e-2) and beyond by Newton's method from
+  /// every face that could hide one.
   double gap;
   /// For bundles: the parts that decide. 0 for convex shapes.
   int part_A = 0;
@@ -84,7 +85,8 @@ class DistanceWorkspace {
 /// d(distance) / d(pose of A, pose of B): tangents as in scaling_derivatives.hpp.
 [[nodiscard]] Vector12 distance_gradient(DistanceWorkspace& workspace);
 
-/// d(distance) / d(parameters of A), d(parameters of B), in the order of Shape::parameters.
+/// d(distance) / d(parameters of A), d(parameters of B), in the order of Shape::parameters. By a cone program of its
+/// own, apart; not for the hot path: allocates.
 void distance_parameter_gradient(DistanceWorkspace& workspace, VectorX& d_A, VectorX& d_B);
 
 struct DistanceJacobian {

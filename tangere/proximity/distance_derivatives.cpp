@@ -2,7 +2,7 @@
 ///
 /// The value needs no solve: at the answer its change is that of the gap between the two witness points along n,
 ///
-///   d(distance) = n·(dp_B - dp_A)   with each point fixed to its body,     d(distance)/dθ_A = -∂h_A(n)/∂θ.
+///   d(distance) = n·(dp_B - dp_A)   with each point fixed to its body.
 ///
 /// The witness points move with the bodies, with the normal over the curved pieces (by the Hessians of the support
 /// functions), and along the features as their weights λ change. With x_i = (r_B + b_i) - (r_A + a_i) the gap of piece
@@ -15,11 +15,13 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <Eigen/Dense>
 
 #include "tangere/math/error.hpp"
 #include "tangere/proximity/distance_workspace.hpp"
+#include "tangere/solvers/conic.hpp"
 
 namespace tangere {
 namespace {
@@ -246,23 +248,75 @@ Piece with_ball(Piece piece, const Vector3& outward, double radius) {
   return piece;
 }
 
-/// A rotation that takes z to a unit vector.
-Matrix3 rotation_to(const Vector3& z) {
-  Matrix3 R;
-  R.col(0) = z.unitOrthogonal();
-  R.col(1) = z.cross(R.col(0));
-  R.col(2) = z;
-  return R;
+/// The distance of two shapes apart as a cone program over the rows that every shape has, and from its multipliers the
+/// derivative with respect to their parameters:
+///
+///   minimise t   subject to   |x_B - x_A| ≤ t,   rows_A(x_A, y_A) in K_A,   rows_B(x_B, y_B) in K_B
+///
+/// False if it is too large for the solver, or not solved.
+bool gradient_apart(const NearestPair& pair, const ConvexPart& part_A, const ConvexPart& part_B, VectorX& d_A,
+                    VectorX& d_B) {
+  constexpr int kMostVariables = 68;
+  const ConicRows& rows_A = part_A.set->rows;
+  const ConicRows& rows_B = part_B.set->rows;
+  const int n_A = 3 + rows_A.num_aux();
+  const int n_B = 3 + rows_B.num_aux();
+  const int m_A = rows_A.num_orthant();
+  const int m_B = rows_B.num_orthant();
+  const int q_A = 4 * rows_A.num_cones();
+  const int q_B = 4 * rows_B.num_cones();
+  if (n_A + n_B + 1 > kMostVariables) return false;
+  // lengths in units of the pair
+  const auto radius = [](const ConvexPart& part) { return part.set->scaled ? part.set->outer_radius : 0.0; };
+  const double unit = radius(part_A) + radius(part_B);
+  ConicProgram program;
+  program.c = VectorX::Unit(n_A + n_B + 1, n_A + n_B);
+  program.num_orthant = m_A + m_B;
+  program.cones.assign(static_cast<std::size_t>(rows_A.num_cones() + rows_B.num_cones() + 1), 4);
+  program.G = MatrixX::Zero(m_A + m_B + q_A + q_B + 4, n_A + n_B + 1);
+  program.h = VectorX::Zero(program.G.rows());
+  const auto put = [&](const ConicRows& rows, int from, int to, int count, int column) {
+    const MatrixX& S = rows.matrix();
+    const int ny = rows.num_aux();
+    program.G.block(to, column, count, 3) = -S.block(from, 0, count, 3);
+    program.G.block(to, column + 3, count, ny) = -S.block(from, kShared, count, ny);
+    program.h.segment(to, count) = (S.col(3).segment(from, count) + S.col(kShared + ny).segment(from, count)) / unit;
+  };
+  put(rows_A, 0, 0, m_A, 0);
+  put(rows_B, 0, m_A, m_B, n_A);
+  put(rows_A, m_A, m_A + m_B, q_A, 0);
+  put(rows_B, m_B, m_A + m_B + q_A, q_B, n_A);
+  const int last = m_A + m_B + q_A + q_B;
+  program.G(last, n_A + n_B) = -1.0;
+  program.G.block<3, 3>(last + 1, 0) = pair.X_WA.R;
+  program.G.block<3, 3>(last + 1, n_A) = -pair.X_WB.R;
+  program.h.segment<3>(last + 1) = (pair.X_WB.p - pair.X_WA.p) / unit;
+  ConicSolver solver(std::move(program));
+  const ConicSolution& solution = solver.solve({.relative_tolerance = 1e-11});
+  if (std::abs(unit * solution.objective - pair.distance) > 1e-6 * (unit + pair.distance)) return false;
+
+  const auto read = [&](const ConvexPart& part, int orthant, int cone, int column, VectorX& d) {
+    const int m = part.set->rows.num_orthant();
+    const int ny = part.set->rows.num_aux();
+    for (const RowDerivative& entry : part.set->derivatives) {
+      const double z = solution.z[entry.row < m ? orthant + entry.row : cone + entry.row - m];
+      // (p, alpha, y, 1)
+      double argument = 1.0;
+      if (entry.column < 3) argument = unit * solution.x[column + entry.column];
+      if (entry.column > 3 && entry.column < kShared + ny) argument = unit * solution.x[column + entry.column - 1];
+      d[part.first_parameter + entry.parameter] -= z * entry.value * argument;
+    }
+  };
+  read(part_A, 0, m_A + m_B, 0, d_A);
+  read(part_B, m_A, m_A + m_B + q_A, n_A, d_B);
+  return true;
 }
 
 }  // namespace
 
-SolvedPair& DistanceWorkspace::Data::wall() {
-  if (part_and_wall == nullptr) {
-    part_and_wall = std::make_unique<SolvedPair>();
-    part_and_wall->part_B = Shape(HalfSpace{.normal = {0.0, 0.0, 1.0}}).parts().front();
-  }
-  return *part_and_wall;
+SolvedPair& DistanceWorkspace::Data::touching() {
+  if (touching_pair == nullptr) touching_pair = std::make_unique<SolvedPair>();
+  return *touching_pair;
 }
 
 Vector12 distance_gradient(DistanceWorkspace& workspace) {
@@ -394,41 +448,25 @@ void distance_parameter_gradient(DistanceWorkspace& workspace, VectorX& d_A, Vec
     // without an owner: the shape still exists (see DistanceWorkspace)
     return part != nullptr ? *part : ConvexPart{{std::shared_ptr<const ConvexSet>(), terms.set}, Pose(), 0};
   };
-  // ∂h(n)/∂θ through the rows that every shape has: alpha of the part and the plane that it touches is 1 / h(n)
-  const auto of_body = [&](const ConvexPart& part, const Pose& X, const Vector3& outward, const Vector3& s,
-                           VectorX& d) {
-    SolvedPair& wall = data.wall();
-    const double h = outward.dot(s);
-    wall.part_A = part;
-    wall.X_WA = Pose(X.R, Vector3::Zero());
-    // the wall is z ≤ 0 in its own frame: turn z to -outward
-    wall.X_WB = Pose(rotation_to(-outward), h * outward);
-    wall.program.reserve(*wall.part_A.set, *wall.part_B.set);
-    solve_pair({.tolerance = 1e-11}, wall);
-    // alpha = h₀ / h, so ∂h = -h ∂alpha at alpha = 1, and the distance falls as h grows
-    envelope_gradient(wall, 0, part, d);
-    d *= h;
-  };
-  // distance = (normal·p - offset) / |normal|, p the other's point in the plane's frame
-  const auto of_plane = [&](const ConvexPart& part, const Pose& X, const Vector3& outward, const Vector3& point,
-                            VectorX& d) {
-    const double inverse = part.set->derivatives.back().value;
-    const Vector3 p = X.R.transpose() * (point - X.p - pair.distance * outward);
-    d.segment<3>(part.first_parameter) = inverse * p;
-    d[part.first_parameter + 3] = -inverse;
-  };
   const ConvexPart part_A = part_of(*pair.terms_A, pair.part_A);
   const ConvexPart part_B = part_of(*pair.terms_B, pair.part_B);
-  if (part_A.set->scaled) {
-    of_body(part_A, pair.X_WA, pair.n, pair.s_A, d_A);
-  } else {
-    of_plane(part_A, pair.X_WA, pair.n, pair.X_WB.p + pair.s_B, d_A);
-  }
-  if (part_B.set->scaled) {
-    of_body(part_B, pair.X_WB, -pair.n, pair.s_B, d_B);
-  } else {
-    of_plane(part_B, pair.X_WB, -pair.n, pair.X_WA.p + pair.s_A, d_B);
-  }
+  if (pair.distance > 0.0 && gradient_apart(pair, part_A, part_B, d_A, d_B)) return;
+
+  // moved along n until they touch, alpha - 1 and the distance vanish together, so that their gradients are parallel:
+  // ∂distance/∂θ = ∂alpha/∂θ / (n·∂alpha/∂r_B)
+  SolvedPair& touching = data.touching();
+  touching.part_A = part_A;
+  touching.part_B = part_B;
+  touching.X_WA = Pose(pair.X_WA.R, Vector3::Zero());
+  touching.X_WB = Pose(pair.X_WB.R, pair.X_WB.p - pair.X_WA.p - pair.distance * pair.n);
+  touching.program.reserve(*part_A.set, *part_B.set);
+  solve_pair({.tolerance = 1e-11}, touching);
+  envelope_gradient(touching, 0, part_A, d_A);
+  envelope_gradient(touching, 1, part_B, d_B);
+  const double reach =
+      (part_A.set->scaled ? pair.n.dot(pair.s_A) : 0.0) - (part_B.set->scaled ? pair.n.dot(pair.s_B) : 0.0);
+  d_A *= reach;
+  d_B *= reach;
 }
 
 }  // namespace tangere

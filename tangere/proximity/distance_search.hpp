@@ -75,9 +75,11 @@ class DistanceSearch {
   [[nodiscard]] bool outside(double tolerance, Simplex& simplex, DistanceHit& hit);
   void inside(double tolerance, Simplex& simplex, DistanceHit& hit);
   [[nodiscard]] bool straight_below(const DistanceHit& hit, double depth) const;
+  void polish(DistanceHit& hit);
+  [[nodiscard]] Simplex foot_on_faces(const Direction& n, double highest) const;
   void flat_body(const Simplex& simplex, DistanceHit& hit) const;
   [[nodiscard]] bool surround(Simplex& simplex, DistanceHit& hit);
-  [[nodiscard]] bool add_face(int i, int j, int k);
+  [[nodiscard]] bool add_face(int i, int j, int k, double least);
   /// Newton from n on the pieces of some corners. True if it converged: n, point and pieces of `hit` are then the
   /// answer, up to the certificate.
   [[nodiscard]] bool newton(Direction n, const int* corners, int count, DistanceHit& hit);

@@ -43,9 +43,9 @@ struct DistanceWorkspace::Data {
   bool has_query = false;
   /// Pieces of a body along the normal.
   std::vector<int> pieces;
-  /// For the parameter gradient: a part and a wall that it touches.
-  std::unique_ptr<SolvedPair> part_and_wall;
-  [[nodiscard]] SolvedPair& wall();
+  /// For the parameter gradient: the pair moved until it touches.
+  std::unique_ptr<SolvedPair> touching_pair;
+  [[nodiscard]] SolvedPair& touching();
 };
 
 }  // namespace tangere

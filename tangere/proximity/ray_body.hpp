@@ -137,6 +137,8 @@ class RayBody {
     p.a += radius_A * unit;
   }
 
+  /// The point that `pieces` name, of a body of polytopes.
+  [[nodiscard]] BodyPoint core_vertex(const int* pieces) const;
   /// The smooth piece of h_M that `pieces` name, at n; its curvature over the ray frame's x and y.
   [[nodiscard]] PieceValue piece(const Direction& n, const int* pieces) const {
     return piece(n, pieces, [](Vec4 t, double& x, double& y) {
@@ -248,6 +250,27 @@ inline Vec4 RayBody::farthest(const PlacedTerm& placed, Vec4 m, int& piece) {
       return (c[0] * m[0] + c[1] * m[1] + c[2] * m[2]) * (1.0 / length);
     }
   }
+}
+
+inline BodyPoint RayBody::core_vertex(const int* pieces) const {
+  BodyPoint out = center;
+  for (int t = 0; t < num_terms; ++t) {
+    const PlacedTerm& placed = terms[static_cast<std::size_t>(t)];
+    const Vec4* c = placed.columns.c;
+    const int k = pieces[t];
+    Vec4 p;
+    if (placed.kind == SupportTerm::Kind::segment) {
+      p = k != 0 ? c[0] : -c[0];
+    } else if (placed.kind == SupportTerm::Kind::box) {
+      p = ((k & 1) != 0 ? c[0] : -c[0]) + ((k & 2) != 0 ? c[1] : -c[1]) + ((k & 4) != 0 ? c[2] : -c[2]);
+    } else {
+      const double* x = placed.term->vertices + k;
+      p = product(placed.columns, x[0], x[placed.term->padded_vertices], x[2 * placed.term->padded_vertices]);
+    }
+    out.v += p;
+    if (t < num_terms_A) out.a += p;
+  }
+  return out;
 }
 
 template <class Project>

@@ -103,12 +103,53 @@ void RayCast::portal_point(RayHit& hit) const {
   hit.point.a = (portal_[0].p.a * w0 + portal_[1].p.a * w1 + portal_[2].p.a * w2) * inverse;
 }
 
+void RayCast::remember(PairCache* cache, const void* A, const void* B) {
+  cache_ = cache;
+  if (cache == nullptr) return;
+  if (cache->A_ != A || cache->B_ != B) cache->count_ = 0;
+  cache->A_ = A;
+  cache->B_ = B;
+}
+
+int RayCast::recall(BodyPoint* corners) {
+  if (cache_ == nullptr) return 0;
+  if (body.num_terms > PairCache::kMostTerms) cache_ = nullptr;
+  if (cache_ == nullptr) return 0;
+  pieces_.resize(static_cast<std::size_t>(kSlots * body.num_terms) + 1);
+  for (int c = 0; c < cache_->count_; ++c) {
+    std::copy_n(cache_->pieces_ + c * PairCache::kMostTerms, body.num_terms, pieces(c));
+    corners[c] = body.core_vertex(pieces(c));
+  }
+  return cache_->count_;
+}
+
+void RayCast::note(const int* slots, int count) {
+  if (cache_ == nullptr) return;
+  cache_->count_ = 0;
+  for (int c = 0; c < count; ++c) {
+    // a point of the inner ball is no feature
+    if (slots[c] < 0) return;
+    std::copy_n(pieces(slots[c]), body.num_terms, cache_->pieces_ + c * PairCache::kMostTerms);
+  }
+  cache_->count_ = count;
+}
+
 RayHit RayCast::flat(double tolerance) {
   RayHit hit;
-  pieces_.clear();
-  if (!surround(hit)) return hit;
   // the portal in local variables: this loop is the whole query for polytopes
-  BodyPoint p[3] = {portal_[0].p, portal_[1].p, portal_[2].p};
+  BodyPoint p[3];
+  int slots[3] = {0, 1, 2};
+  hit.upper = std::numeric_limits<double>::infinity();
+  const bool warm =
+      recall(p) == 3 && cross(p[0].v, p[1].v) >= 0.0 && cross(p[1].v, p[2].v) >= 0.0 && cross(p[2].v, p[0].v) >= 0.0;
+  if (!warm) {
+    if (cache_ == nullptr) pieces_.clear();
+    if (!surround(hit)) return hit;
+    for (int i = 0; i < 3; ++i) {
+      p[i] = portal_[i].p;
+      slots[i] = portal_[i].slot;
+    }
+  }
   while (hit.supports < kMostSupports) {
     const Vec4 e = p[1].v - p[0].v;
     const Vec4 f = p[2].v - p[0].v;
@@ -117,7 +158,12 @@ RayHit RayCast::flat(double tolerance) {
     const double inverse = 1.0 / area;
     const Direction n{(e[1] * f[2] - e[2] * f[1]) * inverse, (e[2] * f[0] - e[0] * f[2]) * inverse, 1.0};
     ++hit.supports;
-    const BodyPoint w = body.core_support(n);
+    // with a cache, which pieces the corners are is kept along
+    int free = 0;
+    if (cache_ != nullptr) {
+      while (free == slots[0] || free == slots[1] || free == slots[2]) ++free;
+    }
+    const BodyPoint w = cache_ == nullptr ? body.core_support(n) : body.core_support<true>(n, pieces(free));
     const double h = dot(w.v, n);
     if (h < hit.upper) {
       hit.upper = h;
@@ -125,6 +171,7 @@ RayHit RayCast::flat(double tolerance) {
     }
     hit.lower = std::max(hit.lower, dot(p[0].v, n));
     if (met(hit.upper, hit.lower, tolerance)) {
+      note(slots, 3);
       const double w0 = cross(p[1].v, p[2].v) * inverse;
       const double w1 = cross(p[2].v, p[0].v) * inverse;
       const double w2 = cross(p[0].v, p[1].v) * inverse;
@@ -136,7 +183,9 @@ RayHit RayCast::flat(double tolerance) {
     const double s0 = cross(p[0].v, w.v);
     const double s1 = cross(p[1].v, w.v);
     const double s2 = cross(p[2].v, w.v);
-    p[s0 <= 0.0 && s1 >= 0.0 ? 2 : s1 <= 0.0 && s2 >= 0.0 ? 0 : 1] = w;
+    const int replaced = s0 <= 0.0 && s1 >= 0.0 ? 2 : s1 <= 0.0 && s2 >= 0.0 ? 0 : 1;
+    p[replaced] = w;
+    slots[replaced] = free;
   }
   return hit;
 }
@@ -206,58 +255,86 @@ RayHit RayCast::rounded(double tolerance) {
     best = {t, n, {i, j, k}, {1.0 - wj - wk, wj, wk}, 3};
   };
 
-  // a simplex that the ray hits: one corner may do, or two
-  pieces_.clear();
-  ++hit.supports;
-  points[0] = body.core_support({0.0, 0.0, 1.0});
-  ball(0);
-  if (best.count == 0) {
-    const Vec4 top = points[0].v;
+  // with a cache, which pieces the corners are is kept along
+  int slots[4] = {-1, -1, -1, -1};
+  const auto ask = [&](int i, const Direction& n) {
     ++hit.supports;
-    points[1] = body.core_support({-top[0], -top[1], 0.0});
-    ball(1);
-    capsule(0, 1);
-    if (best.count == 0) {
-      // the portal's way, on the core; a ray past the core meets the ball around it
-      for (int round = 0; round < 30 && best.count == 0; ++round) {
-        const Vec4 p = points[0].v;
-        const Vec4 q = points[1].v;
-        double x = p[1] - q[1];
-        double y = q[0] - p[0];
-        if (x * p[0] + y * p[1] > 0.0) {
-          x = -x;
-          y = -y;
-          std::swap(points[0], points[1]);
-        }
-        if (x == 0.0 && y == 0.0) return hit;
-        ++hit.supports;
-        points[2] = body.core_support({x, y, 0.0});
-        ball(2);
-        capsule(0, 2);
-        capsule(1, 2);
-        triangle(0, 1, 2);
-        if (best.count != 0) break;
-        points[cross(points[2].v, points[0].v) < 0.0 ? 1 : 0] = points[2];
+    if (cache_ == nullptr) {
+      points[i] = body.core_support(n);
+      return;
+    }
+    slots[i] = -1;
+    int free = 0;
+    while (free == slots[0] || free == slots[1] || free == slots[2] || free == slots[3]) ++free;
+    slots[i] = free;
+    points[i] = body.core_support<true>(n, pieces(free));
+  };
+  if (const int known = recall(points); known > 0) {
+    for (int i = 0; i < known; ++i) {
+      slots[i] = i;
+      ball(i);
+      for (int j = 0; j < i; ++j) {
+        capsule(j, i);
+        for (int k = 0; k < j; ++k) triangle(k, j, i);
       }
-      if (best.count == 0) return hit;
     }
   }
+
+  // a simplex that the ray hits: one corner may do, or two
+  if (best.count == 0) {
+    for (int& slot : slots) slot = -1;
+    ask(0, {0.0, 0.0, 1.0});
+    ball(0);
+  }
+  if (best.count == 0) {
+    const Vec4 top = points[0].v;
+    ask(1, {-top[0], -top[1], 0.0});
+    ball(1);
+    capsule(0, 1);
+  }
+  // the portal's way, on the core; a ray past the core meets the ball around it
+  for (int round = 0; round < 30 && best.count == 0; ++round) {
+    const Vec4 p = points[0].v;
+    const Vec4 q = points[1].v;
+    double x = p[1] - q[1];
+    double y = q[0] - p[0];
+    if (x * p[0] + y * p[1] > 0.0) {
+      x = -x;
+      y = -y;
+      std::swap(points[0], points[1]);
+      std::swap(slots[0], slots[1]);
+    }
+    if (x == 0.0 && y == 0.0) return hit;
+    ask(2, {x, y, 0.0});
+    ball(2);
+    capsule(0, 2);
+    capsule(1, 2);
+    triangle(0, 1, 2);
+    if (best.count != 0) break;
+    const int replaced = cross(points[2].v, points[0].v) < 0.0 ? 1 : 0;
+    points[replaced] = points[2];
+    slots[replaced] = slots[2];
+    slots[2] = -1;
+  }
+  if (best.count == 0) return hit;
 
   hit.upper = std::numeric_limits<double>::infinity();
   while (hit.supports < kMostSupports) {
     // keep the corners of the exit
     BodyPoint kept[3];
+    int kept_slots[3];
     double weights[3];
     const int count = best.count;
     for (int c = 0; c < count; ++c) {
       kept[c] = points[best.corners[c]];
+      kept_slots[c] = slots[best.corners[c]];
       weights[c] = best.weights[c];
     }
+    for (int c = 0; c < 4; ++c) slots[c] = c < count ? kept_slots[c] : -1;
     for (int c = 0; c < count; ++c) points[c] = kept[c];
     const Direction n = best.n;
     const double t = best.t;
-    ++hit.supports;
-    points[count] = body.core_support(n);
+    ask(count, n);
     const double size = length(n);
     const double h = dot(points[count].v, n) + R * size;
     if (h < hit.upper) {
@@ -266,6 +343,7 @@ RayHit RayCast::rounded(double tolerance) {
     }
     hit.lower = std::max(hit.lower, t);
     if (met(hit.upper, hit.lower, tolerance)) {
+      note(slots, count);
       const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * (1.0 / size);
       hit.point = {R * unit, body.radius_A * unit};
       for (int c = 0; c < count; ++c) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tangere/proximity/ray_body.hpp"
+#include "tangere/proximity/scaling.hpp"
 
 namespace tangere {
 
@@ -39,6 +40,9 @@ class RayCast {
   double inner_radius = 0.0;
   /// The part of A in it.
   double inner_share = 0.0;
+
+  /// Starts the next casts from what `cache` knows of this pair, and notes there how they end. Null: neither.
+  void remember(PairCache* cache, const void* A, const void* B);
 
   [[nodiscard]] RayHit polytope(double tolerance);
   [[nodiscard]] RayHit curved(double tolerance);
@@ -66,6 +70,12 @@ class RayCast {
   [[nodiscard]] RayHit rounded(double tolerance);
   [[nodiscard]] RayHit flat(double tolerance);
 
+  /// The corners of the cache in the frame of this cast; their number.
+  [[nodiscard]] int recall(BodyPoint* corners);
+  /// Notes corners by their slots.
+  void note(const int* slots, int count);
+
+  PairCache* cache_ = nullptr;
   Vertex portal_[3];
   bool collapsed_ = false;
   std::vector<int> pieces_;

@@ -208,7 +208,7 @@ const SolvedPair& ScalingWorkspace::Data::conic() {
 }
 
 Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const ScalingOptions& options,
-                ScalingWorkspace& workspace) {
+                ScalingWorkspace& workspace, PairCache* cache) {
   const SupportTerms* terms_A = A.support_terms();
   const SupportTerms* terms_B = B.support_terms();
   prefetch(terms_A);
@@ -238,7 +238,9 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
       found.X_WB = X_WB;
       found.part_A = found.part_B = nullptr;
       found.index_A = found.index_B = 0;
+      data.cast.remember(cache, terms_A, terms_B);
       support_scaling(*terms_A, X_WA, *terms_B, X_WB, options.tolerance, data.cast, found.found);
+      data.cast.remember(nullptr, nullptr, nullptr);
       data.by_supports = found.found.certified;
     } else {
       data.by_supports = supports_over_parts(A, B, options.tolerance, data);

@@ -100,6 +100,25 @@ struct Scaling {
   int part_B = 0;
 };
 
+/// A warm start for one pair of convex shapes, kept by the caller from query to query: the features that decided last
+/// time. A good guess saves most of the support points, a bad one costs a few; the answer has the same bounds, if not
+/// always the same last bits. Bundles, sums of more than eight terms and the conic route do not use it.
+class PairCache {
+ public:
+  void clear() { count_ = 0; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+
+ private:
+  friend class RayCast;
+  friend struct PairCacheAccess;
+  static constexpr int kMostTerms = 8;
+  static constexpr int kMostCorners = 3;
+  const void* A_ = nullptr;
+  const void* B_ = nullptr;
+  int count_ = 0;
+  int pieces_[kMostCorners * kMostTerms] = {};
+};
+
 /// Memory of the queries, to be reused: after the first query of the largest pair nothing is allocated. Holds the
 /// solution of the last query for its derivatives. One per thread.
 ///
@@ -124,9 +143,9 @@ class ScalingWorkspace {
   std::unique_ptr<Data> data_;
 };
 
-/// The minimum scaling of A at X_WA and B at X_WB. Throws InputError for two half-spaces, for poses that are not
-/// finite, and for wrong options.
+/// The minimum scaling of A at X_WA and B at X_WB, started from `cache` if there is one. Throws InputError for two
+/// half-spaces, for poses that are not finite, and for wrong options.
 [[nodiscard]] Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB,
-                              const ScalingOptions& options, ScalingWorkspace& workspace);
+                              const ScalingOptions& options, ScalingWorkspace& workspace, PairCache* cache = nullptr);
 
 }  // namespace tangere

@@ -49,6 +49,18 @@ MatrixX matrix_of(const json& rows) {
 
 std::string spheres(const std::string& more = "") { return std::string("{") + kSpheres + more + "}"; }
 
+TEST(Query, DistanceOfTwoSpheres) {
+  const json answer = good(spheres(R"(, "metric": "distance", "derivatives": "jacobian", "parameters": true)"));
+  EXPECT_EQ(answer.at("status"), "solved");
+  EXPECT_NEAR(answer.at("distance"), 1.8, 1e-12);
+  const Vector3 n = Vector3(1, 2, 2) / 3;
+  EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("normal")), n, 1e-12);
+  EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("witness_a")), Vector3(0.5 * n), 1e-12);
+  EXPECT_NEAR_ABSOLUTE(vector_of(answer.at("gradient").at("b")).head<3>(), n, 1e-12);
+  EXPECT_TRUE(answer.at("jacobian").at("exists"));
+  EXPECT_NEAR(answer.at("parameter_gradient").at("a").at("radius"), -1.0, 1e-9);
+}
+
 TEST(Query, ValueOfTwoSpheres) {
   const json answer = good(spheres());
   EXPECT_EQ(answer.at("status"), "solved");
@@ -256,8 +268,10 @@ INSTANTIATE_TEST_SUITE_P(
             "TwoHalfSpaces",
             R"({"a": {"shape": {"type": "halfspace", "normal": [0,0,1]}}, "b": {"shape": {"type": "halfspace", "normal": [0,0,-1]}, "position": [0,0,3]}})",
             "b.shape", "two half-spaces"},
-        BadQuery{"Distance", spheres(R"(, "metric": "distance")"), "metric",
-                 "not available yet in this version: metric 'distance'"},
+        BadQuery{"DistanceMethod", spheres(R"(, "metric": "distance", "method": "conic")"), "method",
+                 "not for the metric distance"},
+        BadQuery{"DistanceTolerance", spheres(R"(, "metric": "distance", "tolerance": 1)"), "tolerance",
+                 "must be between 1e-13 and 1e-2, got 1"},
         BadQuery{"SupportWithSmoothing", spheres(R"(, "method": "support", "smoothing": 1e-3)"), "method",
                  "must be auto or conic with smoothing: the support route has none"},
         BadQuery{"ProximityMethod", spheres(R"(, "metric": "proximity", "method": "conic")"), "method",

@@ -130,7 +130,9 @@ TEST_P(ScalingLaws, Scale) {
       ASSERT_EQ(large.status, ScalingStatus::solved);
       EXPECT_NEAR(small.alpha, large.alpha, 1e-11 * small.alpha);
       // (so tight that supports may leave one of them to the conic route)
-      if (small.method == large.method) EXPECT_EQ(small.point_freedom, large.point_freedom);
+      if (small.method == large.method) {
+        EXPECT_EQ(small.point_freedom, large.point_freedom);
+      }
       if (small.point_freedom == 0 && small.normal_freedom == 0) {
         EXPECT_NEAR_ABSOLUTE(small.normal, large.normal, 1e-6);
       }

@@ -194,6 +194,38 @@ TEST(Scaling, SameBitsWhateverWasAskedBefore) {
   }
 }
 
+TEST(Scaling, WarmStartsAnswerAsColdOnes) {
+  Random random(61);
+  ScalingWorkspace workspace;
+  for (const ShapePair& pair : all_shape_pairs()) {
+    SCOPED_TRACE(pair.name);
+    PairCache cache;
+    EXPECT_TRUE(cache.empty());
+    Pose X_WB = pair.X_WB;
+    int cold_supports = 0;
+    int warm_supports = 0;
+    for (int step = 0; step < 20; ++step) {
+      // small steps, and now and then a leap
+      const double reach = step == 10 ? 1.0 : 0.02;
+      Vector6 tangent;
+      tangent << reach * random.normal3(), reach * random.normal3();
+      X_WB = X_WB.perturbed(tangent);
+      const Scaling cold = scaling(pair.A, pair.X_WA, pair.B, X_WB, {}, workspace);
+      const Scaling warm = scaling(pair.A, pair.X_WA, pair.B, X_WB, {}, workspace, &cache);
+      EXPECT_EQ(warm.status, cold.status);
+      EXPECT_NEAR(warm.alpha, cold.alpha, 2e-8 * cold.alpha);
+      cold_supports += cold.iterations;
+      warm_supports += warm.iterations;
+    }
+    if (!cache.empty()) {
+      EXPECT_LT(warm_supports, cold_supports);
+    }
+    // another pair: the cache notices
+    const Scaling other = scaling(pair.B, X_WB, pair.A, pair.X_WA, {}, workspace, &cache);
+    EXPECT_NEAR(other.alpha, scaling(pair.A, pair.X_WA, pair.B, X_WB, {}, workspace).alpha, 2e-8 * other.alpha);
+  }
+}
+
 /// Shapes are immutable: threads may share them, each with a workspace of its own (make sanitize runs this under the
 /// thread sanitizer).
 TEST(Scaling, ThreadsShareShapes) {
