@@ -1,0 +1,188 @@
+#include "tangere/proximity/manifold.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tangere/geometry/check.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/proximity/manifold_query.hpp"
+#include "tangere/proximity/pose_check.hpp"
+
+namespace tangere {
+
+struct ManifoldWorkspace::Data {
+  DistanceWorkspace distance;
+  std::vector<Manifold> manifolds;
+};
+
+namespace {
+
+using detail::ManifoldQuery;
+
+void require_convex(const Shape& shape, const char* name) {
+  if (!shape.is_convex()) throw InputError(name, "must be convex, got a bundle: use manifolds()");
+}
+
+void require_pair(const Shape& A, const Shape& B) {
+  if (A.is_half_space() && B.is_half_space())
+    throw InputError("shapes", "two half-spaces have no manifold: at least one shape must be bounded");
+}
+
+ManifoldQuery make_query(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const Distance& nearest,
+                         const ManifoldOptions& options) {
+  const SupportTerms& terms_A = *A.support_terms();
+  const SupportTerms& terms_B = *B.support_terms();
+  const Vector3 origin = terms_A.half_space ? X_WB.p : X_WA.p;
+  const Pose X_A(X_WA.R, X_WA.p - origin);
+  const Pose X_B(X_WB.R, X_WB.p - origin);
+  ManifoldQuery query{origin,
+                      {&terms_A, X_A, X_A, 0},
+                      {&terms_B, X_B, X_B, 6},
+                      nearest,
+                      options,
+                      std::min(terms_A.outer_radius, terms_B.outer_radius),
+                      options.angular_tolerance,
+                      {},
+                      {},
+                      {}};
+  query.nearest.p_A -= origin;
+  query.nearest.p_B -= origin;
+  return query;
+}
+
+void run(ManifoldQuery& query, Manifold& manifold) {
+  detail::find_manifold(query, manifold);
+  for (int k = 0; k < manifold.num_points; ++k) {
+    ContactPoint& point = manifold.points[static_cast<std::size_t>(k)];
+    point.p_A += query.origin;
+    point.p_B += query.origin;
+    point.point += query.origin;
+  }
+}
+
+/// The parts of a shape, itself if it is convex.
+struct Parts {
+  const Shape& shape;
+  const Bundle* bundle = shape.get_if<Bundle>();
+
+  [[nodiscard]] int count() const { return bundle != nullptr ? static_cast<int>(bundle->parts.size()) : 1; }
+  [[nodiscard]] const Shape& operator[](int i) const {
+    return bundle != nullptr ? bundle->parts[static_cast<std::size_t>(i)].shape : shape;
+  }
+  [[nodiscard]] Pose pose(const Pose& X, int i) const {
+    return bundle != nullptr ? X * bundle->parts[static_cast<std::size_t>(i)].X : X;
+  }
+};
+
+bool bounding_balls_apart(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, double margin) {
+  const double reach = A.support_terms()->outer_radius + B.support_terms()->outer_radius;
+  return (X_WB.p - X_WA.p).norm() > reach + margin;
+}
+
+}  // namespace
+
+std::string_view to_string(FeatureKind kind) {
+  switch (kind) {
+    case FeatureKind::vertex:
+      return "vertex";
+    case FeatureKind::sphere:
+      return "sphere";
+    case FeatureKind::edge:
+      return "edge";
+    case FeatureKind::pipe:
+      return "pipe";
+    case FeatureKind::ruling:
+      return "ruling";
+    case FeatureKind::rim:
+      return "rim";
+    case FeatureKind::surface:
+      return "surface";
+    case FeatureKind::face:
+      return "face";
+    case FeatureKind::plane:
+      return "plane";
+  }
+  return "unknown";
+}
+
+std::string ContactPoint::type() const {
+  return std::string(to_string(feature_A.kind)) + "-" + std::string(to_string(feature_B.kind));
+}
+
+void ManifoldOptions::verify() const {
+  if (!(margin >= 0.0 && margin <= detail::kLargestSize))
+    throw InputError("options.margin", "must be finite and not negative, got " + detail::to_text(margin));
+  if (max_points < 1 || max_points > kMaxManifoldPoints)
+    throw InputError("options.max_points", "must be between 1 and " + std::to_string(kMaxManifoldPoints) + ", got " +
+                                               std::to_string(max_points));
+  if (!(angular_tolerance >= 1e-8 && angular_tolerance <= 0.1))
+    throw InputError("options.angular_tolerance",
+                     "must be between 1e-8 and 0.1, got " + detail::to_text(angular_tolerance));
+  distance.verify();
+}
+
+ManifoldWorkspace::ManifoldWorkspace() : data_(std::make_unique<Data>()) {}
+ManifoldWorkspace::~ManifoldWorkspace() = default;
+ManifoldWorkspace::ManifoldWorkspace(ManifoldWorkspace&&) noexcept = default;
+ManifoldWorkspace& ManifoldWorkspace::operator=(ManifoldWorkspace&&) noexcept = default;
+
+Manifold manifold_along(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const Distance& nearest,
+                        const ManifoldOptions& options) {
+  options.verify();
+  require_pose(X_WA, "X_WA");
+  require_pose(X_WB, "X_WB");
+  require_convex(A, "A");
+  require_convex(B, "B");
+  require_pair(A, B);
+  if (!(std::abs(nearest.normal.norm() - 1.0) <= 1e-6))
+    throw InputError("nearest.normal", "must be of unit length, got " + detail::to_text(nearest.normal));
+  ManifoldQuery query = make_query(A, X_WA, B, X_WB, nearest, options);
+  Manifold result;
+  run(query, result);
+  return result;
+}
+
+std::span<const Manifold> manifolds(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB,
+                                    const ManifoldOptions& options, ManifoldWorkspace& workspace) {
+  options.verify();
+  require_pose(X_WA, "X_WA");
+  require_pose(X_WB, "X_WB");
+  ManifoldWorkspace::Data& data = workspace.data();
+  const Parts parts_A{A};
+  const Parts parts_B{B};
+  std::size_t count = 0;
+  for (int i = 0; i < parts_A.count(); ++i) {
+    for (int j = 0; j < parts_B.count(); ++j) {
+      const Pose X_A = parts_A.pose(X_WA, i);
+      const Pose X_B = parts_B.pose(X_WB, j);
+      require_pair(parts_A[i], parts_B[j]);
+      if (bounding_balls_apart(parts_A[i], X_A, parts_B[j], X_B, options.margin)) continue;
+      const Distance nearest = distance(parts_A[i], X_A, parts_B[j], X_B, options.distance, data.distance);
+      if (!(nearest.distance <= options.margin)) continue;
+      ManifoldQuery query = make_query(parts_A[i], X_A, parts_B[j], X_B, nearest, options);
+      query.A.X_body = Pose(X_WA.R, X_WA.p - query.origin);
+      query.B.X_body = Pose(X_WB.R, X_WB.p - query.origin);
+      if (data.manifolds.size() == count) data.manifolds.emplace_back();
+      Manifold& found = data.manifolds[count++];
+      run(query, found);
+      found.part_A = i;
+      found.part_B = j;
+    }
+  }
+  return {data.manifolds.data(), count};
+}
+
+const Manifold& manifold(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB,
+                         const ManifoldOptions& options, ManifoldWorkspace& workspace) {
+  require_convex(A, "A");
+  require_convex(B, "B");
+  ManifoldWorkspace::Data& data = workspace.data();
+  if (manifolds(A, X_WA, B, X_WB, options, workspace).empty()) {
+    if (data.manifolds.empty()) data.manifolds.emplace_back();
+    data.manifolds.front().num_points = 0;
+  }
+  return data.manifolds.front();
+}
+
+}  // namespace tangere
