@@ -63,7 +63,6 @@ Stationary solve_stationary(const StationarySide& A, const StationarySide& B, co
     const SideState b(B, -n, r.t_B);
     r.distance = n.dot(b.p - a.p);
   }
-  const double tolerance = kConverged + kRounding * (reach(A) + reach(B)) / size;
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
     const SideState a(A, r.n, r.t_A);
     const SideState b(B, -r.n, r.t_B);
@@ -74,7 +73,9 @@ Stationary solve_stationary(const StationarySide& A, const StationarySide& B, co
     residual[5] = B.free ? r.n.dot(b.d) / size : 0.0;
     r.p_A = a.p;
     r.p_B = b.p;
-    if (residual.cwiseAbs().maxCoeff() <= tolerance) {
+    // flat features turn the rounding of n into much of p
+    const double rounding = kRounding * (reach(A) + reach(B) + a.H.norm() + b.H.norm()) / size;
+    if (residual.cwiseAbs().maxCoeff() <= kConverged + rounding) {
       r.converged = true;
       break;
     }
