@@ -17,6 +17,9 @@ constexpr double kCurvedGap = 1e-3;
 /// Faces that could hide an answer this much shallower are not followed further: Newton's method from each of them
 /// says.
 constexpr double kCheckedGap = 5e-2;
+constexpr int kAttempts = 4;
+/// Twice the area of a thin face, over the square of its longer edge.
+constexpr double kThin = 1e-6;
 /// How much nearer than before rounding may make a face.
 constexpr double kSliver = 1e-12;
 /// One less the cosine between normals of one plane.
@@ -91,8 +94,13 @@ bool DistanceSearch::add_face(int i, int j, int k, double least) {
   }
   face.n = unit(normal, length);
   face.distance = dot3(p, to_vec(face.n));
-  // the polytope only grows: a face nearer than all before is a sliver with a normal of rounding errors
-  if (face.distance < least - kSliver * size) face.distance = std::numeric_limits<double>::infinity();
+  // the polytope only grows, so a face nearer than all before is rounding: no nearer, or, if thin, nowhere at all
+  if (face.distance < least - kSliver * size) {
+    const Vec4 e = from_d(j) - p;
+    const Vec4 f = from_d(k) - p;
+    const bool thin = length <= kThin * std::max(dot3(e, e), dot3(f, f));
+    face.distance = thin ? std::numeric_limits<double>::infinity() : least;
+  }
   return true;
 }
 
@@ -230,11 +238,21 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
       DistanceHit trial = hit;
       bool found = flat_disc(face.n, trial);
       hit.supports = trial.supports;
-      const int corners[4] = {slot, face.corner[0], face.corner[1], face.corner[2]};
-      if (!found && newton(face.n, corners, 4, trial)) {
-        extra = add_support(trial.n, hit);
-        trial.distance = -dot3(from_d(extra), to_vec(trial.n));
+      // on the pieces of the corners; where another piece turns out to be farther, with that one
+      int corners[4] = {slot, face.corner[0], face.corner[1], face.corner[2]};
+      int count = 4;
+      Direction from = face.n;
+      for (int attempt = 0; attempt < kAttempts && !found && num_vertices_ < kMostVertices - 1; ++attempt) {
+        if (!newton(from, corners, count, trial)) break;
+        const int top = add_support(trial.n, hit);
+        trial.distance = -dot3(from_d(top), to_vec(trial.n));
         found = straight_below(trial, -trial.distance);
+        // a point that is there already would only make slivers
+        if (!exact || dot3(to_vec(trial.n), to_vec(best.n)) <= 1.0 - kSamePlane) extra = top;
+        from = trial.n;
+        corners[0] = top;
+        count = 1 + trial.num_pieces;
+        for (int i = 0; i < trial.num_pieces; ++i) corners[1 + i] = trial.slots[i];
       }
       if (found && -trial.distance <= upper * (1.0 + 1e-12)) {
         upper = -trial.distance;
