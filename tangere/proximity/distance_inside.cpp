@@ -180,7 +180,8 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
     for (int f = 0; f < num_faces_; ++f) {
       const Face& face = faces_[static_cast<std::size_t>(f)];
       lowest = std::min(lowest, face.distance);
-      if (exact && face.checked && face.distance >= settled) continue;
+      // slivers bound nothing
+      if (!std::isfinite(face.distance) || (exact && face.checked && face.distance >= settled)) continue;
       if (nearest < 0 || face.distance < faces_[static_cast<std::size_t>(nearest)].distance) nearest = f;
     }
     if (nearest < 0 ||

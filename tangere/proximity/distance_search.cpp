@@ -14,6 +14,8 @@ namespace {
 constexpr int kMostSupports = 128;
 /// Nearer to M than this part of its size counts as touching.
 constexpr double kTouching = 1e-15;
+/// Nearer than this part, rounding in the offset from the simplex to d shows in its direction.
+constexpr double kNear = 1e-3;
 
 }  // namespace
 
@@ -82,6 +84,22 @@ bool DistanceSearch::reduce(Simplex& simplex) const {
   return true;
 }
 
+Direction DistanceSearch::normal_of(const Simplex& simplex, Vec4 y, double length) const {
+  Direction n = unit(y, length);
+  if (simplex.count == 1 || length > kNear * size) return n;
+  const Vec4 first = from_d(simplex.slot[0]);
+  const Vec4 e = from_d(simplex.slot[1]) - first;
+  Vec4 across = to_vec(n);
+  across -= (dot3(across, e) / dot3(e, e)) * e;
+  if (simplex.count == 3) {
+    Vec4 f = from_d(simplex.slot[2]) - first;
+    f -= (dot3(f, e) / dot3(e, e)) * e;
+    across -= (dot3(across, f) / dot3(f, f)) * f;
+  }
+  const double left = std::sqrt(dot3(across, across));
+  return left > 0.5 ? unit(across, left) : n;
+}
+
 void DistanceSearch::read(const Simplex& simplex, DistanceHit& hit) const {
   hit.point = BodyPoint{};
   hit.num_pieces = 0;
@@ -97,6 +115,7 @@ void DistanceSearch::read(const Simplex& simplex, DistanceHit& hit) const {
 
 bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hit) {
   double lower = -std::numeric_limits<double>::infinity();
+  double nearest = std::numeric_limits<double>::infinity();
   int rest = 0;
   while (hit.supports < kMostSupports) {
     if (!reduce(simplex)) return false;
@@ -104,7 +123,8 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
     for (int i = 0; i < simplex.count; ++i) y -= simplex.weight[i] * from_d(simplex.slot[i]);
     const double upper = std::sqrt(dot3(y, y));
     if (upper <= kTouching * size) return false;
-    const Direction n = unit(y, upper);
+    nearest = std::min(nearest, upper);
+    const Direction n = normal_of(simplex, y, upper);
     const int slot = add_support(n, hit);
     const double bound = -dot3(from_d(slot), to_vec(n));
     if (bound > lower) {
@@ -115,10 +135,10 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
     if (upper - lower <= tolerance * scale) {
       hit.distance = upper;
       hit.n = n;
-      hit.gap = (upper - lower) / scale;
+      hit.gap = std::max(upper - lower, 0.0) / scale;
       hit.certified = true;
       read(simplex, hit);
-      if (curved_) polish(hit);
+      if (curved_) polish(tolerance, hit);
       return true;
     }
     if (curved_ && --rest < 0 && upper - lower <= kNewtonBelow * scale) {
@@ -143,7 +163,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
         if (best_upper - best_lower <= tolerance * std::max(best_upper, extent) && best_upper > kTouching * size) {
           hit = trial;
           hit.distance = best_upper;
-          hit.gap = (best_upper - best_lower) / std::max(best_upper, extent);
+          hit.gap = std::max(best_upper - best_lower, 0.0) / std::max(best_upper, extent);
           hit.certified = true;
           return true;
         }
@@ -158,7 +178,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
       if (dot3(same, same) == 0.0) {
         hit.distance = upper;
         hit.n = n;
-        hit.gap = (upper - lower) / scale;
+        hit.gap = std::max(upper - lower, 0.0) / scale;
         hit.certified = hit.gap <= 1e3 * tolerance;
         read(simplex, hit);
         return true;
@@ -167,6 +187,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
     simplex.slot[simplex.count++] = slot;
   }
   hit.distance = std::max(lower, 0.0);
+  hit.gap = std::max(nearest - lower, 0.0) / std::max(nearest, extent);
   read(simplex, hit);
   return true;
 }

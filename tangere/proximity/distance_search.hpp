@@ -72,10 +72,12 @@ class DistanceSearch {
   [[nodiscard]] Vec4 from_d(int slot) const { return vertices_[static_cast<std::size_t>(slot)].v - d; }
   /// Reduces the simplex to the feature nearest to d; false if it holds d.
   [[nodiscard]] bool reduce(Simplex& simplex) const;
+  /// The direction of y, from the simplex's nearest point to d, made square to the simplex.
+  [[nodiscard]] Direction normal_of(const Simplex& simplex, Vec4 y, double length) const;
   [[nodiscard]] bool outside(double tolerance, Simplex& simplex, DistanceHit& hit);
   void inside(double tolerance, Simplex& simplex, DistanceHit& hit);
   [[nodiscard]] bool straight_below(const DistanceHit& hit, double depth) const;
-  void polish(DistanceHit& hit);
+  void polish(double tolerance, DistanceHit& hit);
   [[nodiscard]] Simplex foot_on_faces(const Direction& n, double highest) const;
   void flat_body(const Simplex& simplex, DistanceHit& hit) const;
   [[nodiscard]] bool surround(Simplex& simplex, DistanceHit& hit);

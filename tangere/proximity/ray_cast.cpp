@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tangere/proximity/minimax_step.hpp"
+
 namespace tangere {
 namespace {
 
@@ -372,108 +374,40 @@ bool RayCast::same_pieces(int slot, int other) {
 
 bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
   // the distinct pieces
-  int slots[3];
-  int count = 0;
+  ActivePieces active;
   for (const Vertex& corner : portal_) {
     bool seen = corner.slot < 0;
-    for (int i = 0; i < count; ++i) seen = seen || same_pieces(slots[i], corner.slot);
-    if (!seen) slots[count++] = corner.slot;
+    for (int i = 0; i < active.count; ++i) seen = seen || same_pieces(active.piece[i].slot, corner.slot);
+    if (!seen) active.piece[active.count++].slot = corner.slot;
   }
-  PieceValue value[3];
-  double weight[3] = {1.0, 0.0, 0.0};
+  if (active.count == 0) return false;
   bool converged = false;
   double last = std::numeric_limits<double>::infinity();
-  for (int step = 0; step <= kNewtonSteps; ++step) {
-    double phi[3];
-    for (int i = 0; i < count; ++i) {
-      value[i] = body.piece(n, pieces(slots[i]));
-      phi[i] = dot(value[i].point.v, n);
+  for (int round = 0; round <= kNewtonSteps; ++round) {
+    for (int i = 0; i < active.count; ++i) {
+      ActivePiece& p = active.piece[i];
+      const PieceValue value = body.piece(n, pieces(p.slot));
+      p.point = value.point;
+      p.phi = dot(value.point.v, n);
+      p.gx = value.point.v[0];
+      p.gy = value.point.v[1];
+      // of φ²/2: on φ itself Newton's method diverges far out, on its square it is exact for one ellipsoid
+      p.sx = p.phi * p.gx;
+      p.sy = p.phi * p.gy;
+      p.xx = p.phi * value.xx + p.gx * p.gx;
+      p.xy = p.phi * value.xy + p.gx * p.gy;
+      p.yy = p.phi * value.yy + p.gy * p.gy;
     }
-    const auto drop = [&](int i) {
-      --count;
-      for (int k = i; k < count; ++k) {
-        slots[k] = slots[k + 1];
-        value[k] = value[k + 1];
-        phi[k] = phi[k + 1];
-      }
-    };
-    double dx = 0.0;
-    double dy = 0.0;
-    if (count == 3) {
-      const Vec4 e = value[1].point.v - value[0].point.v;
-      const Vec4 f = value[2].point.v - value[0].point.v;
-      const double det = cross(e, f);
-      const double w0 = cross(value[1].point.v, value[2].point.v) / det;
-      const double w1 = cross(value[2].point.v, value[0].point.v) / det;
-      const double w2 = 1.0 - w0 - w1;
-      const double least = std::min(w0, std::min(w1, w2));
-      if (!(std::abs(det) > 0.0)) return false;
-      if (least < 0.0) {
-        drop(least == w0 ? 0 : least == w1 ? 1 : 2);
-      } else {
-        weight[0] = w0;
-        weight[1] = w1;
-        weight[2] = w2;
-        const double r1 = phi[0] - phi[1];
-        const double r2 = phi[0] - phi[2];
-        dx = (r1 * f[1] - r2 * e[1]) / det;
-        dy = (e[0] * r2 - f[0] * r1) / det;
-      }
-    }
-    if (count == 2) {
-      const Vec4 g = value[0].point.v - value[1].point.v;
-      const double g2 = flat_dot(g, g);
-      if (!(g2 > 0.0)) return false;
-      const double w0 = -flat_dot(value[1].point.v, g) / g2;
-      if (w0 < 0.0 || w0 > 1.0) {
-        drop(w0 < 0.0 ? 0 : 1);
-      } else {
-        weight[0] = w0;
-        weight[1] = 1.0 - w0;
-        // back to equal values across, Newton on the squares along
-        const double back = (phi[1] - phi[0]) / g2;
-        const double px = back * g[0];
-        const double py = back * g[1];
-        const double tx = -g[1];
-        const double ty = g[0];
-        double slope = 0.0;
-        double curvature = 0.0;
-        for (int i = 0; i < 2; ++i) {
-          const PieceValue& q = value[i];
-          const double gt = q.point.v[0] * tx + q.point.v[1] * ty;
-          const double gp = q.point.v[0] * px + q.point.v[1] * py;
-          const double Hx = q.xx * tx + q.xy * ty;
-          const double Hy = q.xy * tx + q.yy * ty;
-          slope += weight[i] * (phi[i] * gt + phi[i] * (Hx * px + Hy * py) + gt * gp);
-          curvature += weight[i] * (phi[i] * (Hx * tx + Hy * ty) + gt * gt);
-        }
-        if (!(curvature > 0.0)) return false;
-        const double s = -slope / curvature;
-        dx = px + s * tx;
-        dy = py + s * ty;
-      }
-    }
-    if (count == 1) {
-      weight[0] = 1.0;
-      const PieceValue& q = value[0];
-      const double gx = q.point.v[0];
-      const double gy = q.point.v[1];
-      const double xx = phi[0] * q.xx + gx * gx;
-      const double xy = phi[0] * q.xy + gx * gy;
-      const double yy = phi[0] * q.yy + gy * gy;
-      const double det = xx * yy - xy * xy;
-      if (!(det > 0.0)) return false;
-      dx = -phi[0] * (gx * yy - gy * xy) / det;
-      dy = -phi[0] * (xx * gy - xy * gx) / det;
-    }
+    const MinimaxStep step = minimax_step(active, 0.0);
+    if (!step.valid) return false;
     if (converged) break;
-    const double moved = dx * dx + dy * dy;
+    const double moved = step.x * step.x + step.y * step.y;
     if (!(moved <= kContraction * last)) return false;
     last = moved;
-    n.x += dx;
-    n.y += dy;
+    n.x += step.x;
+    n.y += step.y;
     converged = moved <= 1e-9 * (n.x * n.x + n.y * n.y + 1.0);
-    if (step == kNewtonSteps && !converged) return false;
+    if (round == kNewtonSteps && !converged) return false;
   }
   // certify: the true support, and how near to the ray the point is
   const Vertex w = next_support(n, hit, false);
@@ -482,11 +416,7 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     hit.upper = h;
     hit.n = n;
   }
-  BodyPoint y{};
-  for (int i = 0; i < count; ++i) {
-    y.v += weight[i] * value[i].point.v;
-    y.a += weight[i] * value[i].point.a;
-  }
+  const BodyPoint y = active.mean_point();
   const double off = std::sqrt(flat_dot(y.v, y.v));
   const double lower = y.v[2] / (1.0 + off / inner_radius);
   if (lower > hit.lower) hit.lower = lower;

@@ -55,6 +55,7 @@ struct ScalingOptions {
   /// Stop when the duality gap and the residuals are below tolerance * alpha. Attainable down to about 1e-12
   /// for most pairs, 1e-10 for sums of unequal parts.
   double tolerance = 1e-8;
+  /// Of the conic route.
   int max_iterations = 50;
   /// Smoothing kappa, relative: answer with the central-path point s ∘ z = kappa alpha e, a smooth function of the
   /// poses and parameters, whose relative duality gap is kappa times the pair's barrier degree. 0: the exact answer.

@@ -83,6 +83,27 @@ TEST(Distance, Laws) {
   }
 }
 
+/// Where simulations live: as the shapes come together along the normal, value and normal stay as good as they were.
+TEST(Distance, IsAsGoodNearTouching) {
+  DistanceWorkspace workspace;
+  for (const ShapePair& pair : all_shape_pairs()) {
+    if (!pair.A.is_convex() || !pair.B.is_convex()) continue;
+    const double size = size_of(pair.A) + size_of(pair.B);
+    const Pose away(pair.X_WB.R, pair.X_WB.p + 2.0 * size * (pair.X_WB.p - pair.X_WA.p).normalized());
+    const Distance apart = distance(pair.A, pair.X_WA, pair.B, away, {}, workspace);
+    ASSERT_GT(apart.distance, 0.0) << pair.name;
+    for (const double gap : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14, 0.0}) {
+      SCOPED_TRACE(pair.name + ", gap " + std::to_string(gap));
+      const Pose X_WB(away.R, away.p - (apart.distance - gap * size) * apart.normal);
+      const Distance r = distance(pair.A, pair.X_WA, pair.B, X_WB, {}, workspace);
+      ASSERT_EQ(r.status, DistanceStatus::solved);
+      EXPECT_NEAR(r.distance, gap * size, 1e-9 * size);
+      if (pair.A.is_half_space() || pair.B.is_half_space()) continue;
+      EXPECT_NEAR(gap_along(pair.A, pair.X_WA, pair.B, X_WB, r.normal), r.distance, 1e-9 * size);
+    }
+  }
+}
+
 TEST(Distance, ClosedForms) {
   DistanceWorkspace workspace;
   const auto value = [&](const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB) {

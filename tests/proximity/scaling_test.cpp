@@ -197,6 +197,7 @@ TEST(Scaling, SameBitsWhateverWasAskedBefore) {
 TEST(Scaling, WarmStartsAnswerAsColdOnes) {
   Random random(61);
   ScalingWorkspace workspace;
+  int used = 0;
   for (const ShapePair& pair : all_shape_pairs()) {
     SCOPED_TRACE(pair.name);
     PairCache cache;
@@ -218,12 +219,15 @@ TEST(Scaling, WarmStartsAnswerAsColdOnes) {
       warm_supports += warm.iterations;
     }
     if (!cache.empty()) {
+      ++used;
       EXPECT_LT(warm_supports, cold_supports);
     }
     // another pair: the cache notices
     const Scaling other = scaling(pair.B, X_WB, pair.A, pair.X_WA, {}, workspace, &cache);
     EXPECT_NEAR(other.alpha, scaling(pair.A, pair.X_WA, pair.B, X_WB, {}, workspace).alpha, 2e-8 * other.alpha);
   }
+  // polytope cores with and without balls
+  EXPECT_GE(used, 80);
 }
 
 /// Shapes are immutable: threads may share them, each with a workspace of its own (make sanitize runs this under the

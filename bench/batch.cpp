@@ -1,0 +1,105 @@
+/// bench_batch: the 45-combination set as batches over threads, and polytopes followed from step to step with a
+/// PairCache.
+///
+/// A batch's time is the best of some runs over all 4500 pairs. A warm query follows a pair over twenty steps of 0.02
+/// rad and 0.02 m in random directions; each step is asked warm and cold, the first two are not counted.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/support/pair_set.hpp"
+#include "bench/support/statistics.hpp"
+#include "bench/support/timer.hpp"
+#include "tangere/math/random.hpp"
+#include "tangere/proximity/batch.hpp"
+
+namespace tangere::bench {
+namespace {
+
+constexpr int kRuns = 9;
+constexpr int kSteps = 20;
+constexpr double kStep = 0.02;
+
+template <class F>
+double best_ms(F&& run) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kRuns; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    run();
+    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    best = std::min(best, elapsed.count());
+  }
+  return best;
+}
+
+void print_batches(const PairSet& set) {
+  std::vector<PosedPair> pairs;
+  for (const Pair& pair : set.pairs) pairs.push_back({&pair.A, pair.X_WA, &pair.B, pair.X_WB});
+  std::vector<Scaling> scalings(pairs.size());
+  std::vector<Distance> distances(pairs.size());
+  std::printf("%zu pairs, best of %d runs\n%-18s %8s %10s %10s\n", pairs.size(), kRuns, "batch", "threads", "ms",
+              "speed-up");
+  const int most = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const auto print = [&](const char* name, auto&& run) {
+    double single = 0.0;
+    for (int threads = 1; threads <= most; threads *= 2) {
+      BatchWorkspace workspace(threads);
+      const double ms = best_ms([&] { run(workspace); });
+      if (threads == 1) single = ms;
+      std::printf("%-18s %8d %10.2f %10.2f\n", name, threads, ms, single / ms);
+    }
+  };
+  print("scaling, support", [&](BatchWorkspace& workspace) {
+    scaling_batch(pairs, {.method = ScalingMethod::support}, scalings, workspace);
+  });
+  print("scaling, conic", [&](BatchWorkspace& workspace) {
+    scaling_batch(pairs, {.method = ScalingMethod::conic}, scalings, workspace);
+  });
+  print("distance", [&](BatchWorkspace& workspace) { distance_batch(pairs, {}, distances, workspace); });
+}
+
+bool is_polytope(const Shape& shape) { return shape.get_if<Box>() != nullptr || shape.get_if<Polytope>() != nullptr; }
+
+void print_warm_starts(const PairSet& set) {
+  const CallTimer timer;
+  Random random(3);
+  ScalingWorkspace workspace;
+  std::vector<double> warm;
+  std::vector<double> cold;
+  for (const Pair& pair : set.pairs) {
+    if (!is_polytope(pair.A) || !is_polytope(pair.B)) continue;
+    PairCache cache;
+    Pose X_WB = pair.X_WB;
+    for (int step = 0; step < kSteps; ++step) {
+      Vector6 tangent;
+      tangent << kStep * random.unit_vector(), kStep * random.unit_vector();
+      X_WB = X_WB.perturbed(tangent);
+      const double ns = timer([&] { keep(scaling(pair.A, pair.X_WA, pair.B, X_WB, {}, workspace, &cache)); });
+      const double cold_ns = timer([&] { keep(scaling(pair.A, pair.X_WA, pair.B, X_WB, {}, workspace)); });
+      if (step < 2) continue;
+      warm.push_back(ns);
+      cold.push_back(cold_ns);
+    }
+  }
+  const Statistics w = statistics(std::move(warm));
+  const Statistics c = statistics(std::move(cold));
+  std::printf(
+      "\npolytopes over %d steps of %g rad and %g m, ns: warm %.0f / %.0f / %.0f, cold %.0f / %.0f / %.0f "
+      "(median / mean / p99; memory hot)\n",
+      kSteps, kStep, kStep, w.median, w.mean, w.p99, c.median, c.mean, c.p99);
+}
+
+}  // namespace
+}  // namespace tangere::bench
+
+int main() {
+  const tangere::bench::PairSet set = tangere::bench::make_pair_set();
+  tangere::bench::print_batches(set);
+  tangere::bench::print_warm_starts(set);
+  return 0;
+}
