@@ -1,6 +1,6 @@
 #pragma once
 
-/// Checks and texts for the errors that geometry throws at its boundary. Private to geometry.
+/// Checks and texts for the errors that geometry and multibody throw at their boundary (private to the library).
 
 #include <string>
 #include <utility>

@@ -1,0 +1,63 @@
+#pragma once
+
+/// Robots from files.
+///
+///   const Robot robot = load_robot("atlas.urdf", {.base = Base::free});
+///   for (const Notice& notice : robot.notices) std::puts(to_string(notice).c_str());
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tangere/multibody/actuator.hpp"
+#include "tangere/multibody/model.hpp"
+
+namespace tangere {
+
+/// Something in a file that is not understood, or understood only in part: nothing is dropped without one.
+struct Notice {
+  std::string file;
+  /// 0 if there is none.
+  int line = 0;
+  /// `robot/link[upper_arm]/collision`, …
+  std::string element;
+  std::string text;
+};
+
+/// `file:line: element: text`.
+[[nodiscard]] std::string to_string(const Notice& notice);
+
+/// A saved state.
+struct Keyframe {
+  std::string name;
+  VectorX q;
+  VectorX v;
+  VectorX control;
+};
+
+struct Robot {
+  Model model;
+  std::vector<Actuator> actuators;
+  std::vector<Keyframe> keyframes;
+  std::vector<Notice> notices;
+};
+
+/// What holds the root of a URDF (MJCF files say it themselves).
+enum class Base { fixed, free };
+
+struct LoadOptions {
+  Base base = Base::fixed;
+  /// Where `package://name/…` and relative mesh names are looked for, beside the file's own folder and its parents.
+  std::vector<std::filesystem::path> search_paths;
+  /// Notices are errors.
+  bool strict = false;
+  /// Coefficients of friction and restitution where the file gives none.
+  double friction = 1.0;
+  double restitution = 0.0;
+};
+
+/// By the root element: <robot> (URDF) or <mujoco> (MJCF). Throws InputError with file, line and element for everything
+/// that is wrong with the file.
+[[nodiscard]] Robot load_robot(const std::filesystem::path& file, const LoadOptions& options = {});
+
+}  // namespace tangere

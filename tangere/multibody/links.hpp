@@ -1,0 +1,64 @@
+#pragma once
+
+/// The tree as the algorithms see it (private to multibody).
+///
+/// Every joint becomes links of five kinds, one to six coordinates each, whose motion is constant in the link's own
+/// frame: a universal joint is two revolute links, a planar one two prismatic and a revolute, and the links in between
+/// have no mass. The frame of a link with an axis has it along z. Bodies that a fixed joint holds belong to the link
+/// they are fixed to. So no algorithm knows joint types, and none has a motion subspace that changes with q.
+
+#include <span>
+#include <vector>
+
+#include "tangere/multibody/spatial.hpp"
+
+namespace tangere {
+
+struct Link {
+  enum class Kind { revolute, prismatic, screw, ball, free };
+
+  Kind kind = Kind::revolute;
+  /// -1: the world.
+  int parent = -1;
+  /// First coordinates, and the number of velocities.
+  int q = 0;
+  int v = 0;
+  int nv = 1;
+  double pitch = 0.0;
+  /// The link's frame in the parent link's, at the neutral configuration.
+  Frame X;
+  /// Of all bodies fixed to the link, in its frame.
+  SpatialInertia inertia;
+};
+
+/// Where a body is on its link.
+struct Attachment {
+  /// -1: fixed to the world.
+  int link = -1;
+  Frame X_LB;
+};
+
+struct Links {
+  std::vector<Link> links;
+  std::vector<Attachment> bodies;
+  /// For each velocity coordinate: its link, and the coordinate before it on the way to the root (-1 at the root).
+  std::vector<int> link_of_dof;
+  std::vector<int> parent_dof;
+  /// The first link of each tree: where the tree's quantities in world axes are taken about.
+  std::vector<int> root_of_link;
+  /// Joint's first and last link (last < first: fixed), by joint.
+  std::vector<std::pair<int, int>> links_of_joint;
+  std::vector<double> armature;
+  std::vector<double> damping;
+  std::vector<double> stiffness;
+  std::vector<double> rest;
+  /// Position coordinate of each velocity with stiffness.
+  std::vector<int> q_of_dof;
+  Vec4 gravity{};
+  bool has_passive = false;
+
+  [[nodiscard]] int size() const { return static_cast<int>(links.size()); }
+  [[nodiscard]] const Link& operator[](int i) const { return links[static_cast<std::size_t>(i)]; }
+};
+
+}  // namespace tangere

@@ -1,0 +1,199 @@
+#include "tangere/multibody/model.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "tangere/geometry/check.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/multibody/links_builder.hpp"
+#include "tangere/multibody/model_check.hpp"
+
+namespace tangere {
+
+// Model
+// ---------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Edit distance, to suggest names.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+template <class List, class Name>
+int index_of(const List& list, const Name& name_of, const char* kind, std::string_view name) {
+  std::string nearest;
+  std::size_t fewest = std::max<std::size_t>(name.size() / 2, 2) + 1;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string& candidate = name_of(list[i]);
+    if (candidate == name) return static_cast<int>(i);
+    if (const std::size_t n = edits(candidate, name); n < fewest) {
+      fewest = n;
+      nearest = candidate;
+    }
+  }
+  std::string reason = "there is no " + std::string(kind) + " '" + std::string(name) + "'";
+  if (!nearest.empty()) reason += "; did you mean '" + nearest + "'?";
+  throw InputError(kind, reason);
+}
+
+}  // namespace
+
+int Model::body_index(std::string_view name) const {
+  return index_of(
+      bodies_, [](const Body& body) -> const std::string& { return body.spec.name; }, "body", name);
+}
+
+int Model::joint_index(std::string_view name) const {
+  return index_of(
+      joints_, [](const Joint& joint) -> const std::string& { return joint.spec.name; }, "joint", name);
+}
+
+double Model::total_mass() const {
+  double total = 0.0;
+  for (const Body& body : bodies_) total += body.spec.inertia.mass;
+  return total;
+}
+
+std::string Model::dof_name(int v) const {
+  for (const Joint& joint : joints_) {
+    if (v < joint.first_v || v >= joint.first_v + joint.nv) continue;
+    return joint.nv == 1 ? joint.spec.name : joint.spec.name + "[" + std::to_string(v - joint.first_v) + "]";
+  }
+  throw InputError("v", "must be between 0 and " + std::to_string(nv_ - 1) + ", got " + std::to_string(v));
+}
+
+// ModelBuilder
+// ---------------------------------------------------------------------------------------------------------------------
+
+ModelBuilder::ModelBuilder(std::string name) : name_(std::move(name)) {}
+
+ModelBuilder::ModelBuilder(const Model& model)
+    : name_(model.name()),
+      gravity_(model.gravity()),
+      bodies_(model.bodies().begin(), model.bodies().end()),
+      excluded_(model.excluded_pairs().begin(), model.excluded_pairs().end()),
+      constraints_(model.constraints().begin(), model.constraints().end()) {
+  for (const Joint& joint : model.joints()) joints_.push_back(joint.spec);
+}
+
+void ModelBuilder::set_gravity(const Vector3& gravity) {
+  for (int i = 0; i < 3; ++i) detail::require_finite("gravity", gravity[i]);
+  gravity_ = gravity;
+}
+
+int ModelBuilder::find_body(std::string_view name) const {
+  for (std::size_t i = 0; i < bodies_.size(); ++i)
+    if (bodies_[i].spec.name == name) return static_cast<int>(i);
+  return kWorld - 1;
+}
+
+int ModelBuilder::add_body(BodySpec body, JointSpec joint, std::string_view parent) {
+  if (parent == "world") return add_body(std::move(body), std::move(joint), kWorld);
+  const int index = find_body(parent);
+  if (index < kWorld)
+    throw InputError(body.name + ".parent", "there is no body '" + std::string(parent) + "' yet; parents come first");
+  return add_body(std::move(body), std::move(joint), index);
+}
+
+int ModelBuilder::add_body(BodySpec body, JointSpec joint, int parent) {
+  if (joint.name.empty()) joint.name = body.name;
+  if (parent < kWorld || parent >= num_bodies())
+    throw InputError(body.name + ".parent",
+                     "must be the index of an earlier body or kWorld, got " + std::to_string(parent));
+  if (body.name.empty()) throw InputError("body.name", "must not be empty");
+  if (body.name == "world" || find_body(body.name) >= 0)
+    throw InputError(body.name, "there is a body of this name already");
+  for (const JointSpec& other : joints_)
+    if (other.name == joint.name) throw InputError(joint.name, "there is a joint of this name already");
+  verify(body);
+  verify(joint);
+  bodies_.push_back({std::move(body), parent});
+  joints_.push_back(std::move(joint));
+  return num_bodies() - 1;
+}
+
+void ModelBuilder::set_body(int index, BodySpec body) {
+  if (index < 0 || index >= num_bodies()) throw InputError("index", "there is no body " + std::to_string(index));
+  Body& old = bodies_[static_cast<std::size_t>(index)];
+  if (body.name != old.spec.name) throw InputError(body.name, "must keep the name '" + old.spec.name + "'");
+  verify(body);
+  old.spec = std::move(body);
+}
+
+void ModelBuilder::set_joint(int index, JointSpec joint) {
+  if (index < 0 || index >= num_bodies()) throw InputError("index", "there is no joint " + std::to_string(index));
+  JointSpec& old = joints_[static_cast<std::size_t>(index)];
+  if (joint.name != old.name) throw InputError(joint.name, "must keep the name '" + old.name + "'");
+  if (joint.type != old.type)
+    throw InputError(joint.name + ".type",
+                     "must stay " + std::string(to_string(old.type)) + ", got " + std::string(to_string(joint.type)));
+  verify(joint);
+  old = std::move(joint);
+}
+
+void ModelBuilder::exclude_pair(int body_A, int body_B) {
+  for (const int body : {body_A, body_B})
+    if (body < kWorld || body >= num_bodies())
+      throw InputError("exclude_pair", "there is no body " + std::to_string(body));
+  if (body_A == body_B) throw InputError("exclude_pair", "needs two different bodies, got " + std::to_string(body_A));
+  excluded_.emplace_back(std::min(body_A, body_B), std::max(body_A, body_B));
+}
+
+void ModelBuilder::add_constraint(LoopConstraint constraint) {
+  for (const int body : {constraint.body_A, constraint.body_B})
+    if (body < kWorld || body >= num_bodies())
+      throw InputError(constraint.name, "there is no body " + std::to_string(body));
+  if (constraint.body_A == constraint.body_B) throw InputError(constraint.name, "needs two different bodies");
+  detail::require_pose(constraint.name + ".X_AC", constraint.X_AC);
+  detail::require_pose(constraint.name + ".X_BC", constraint.X_BC);
+  constraints_.push_back(std::move(constraint));
+}
+
+Model ModelBuilder::build() const {
+  Model model;
+  model.name_ = name_;
+  model.gravity_ = gravity_;
+  model.bodies_ = bodies_;
+  model.constraints_ = constraints_;
+  for (const JointSpec& spec : joints_) {
+    Joint joint;
+    joint.spec = spec;
+    joint.first_q = model.nq_;
+    joint.first_v = model.nv_;
+    joint.nq = num_positions(spec.type);
+    joint.nv = num_velocities(spec.type);
+    model.nq_ += joint.nq;
+    model.nv_ += joint.nv;
+    for (int k = 0; k < joint.nv; ++k) {
+      const std::size_t given = spec.dofs.size();
+      model.dofs_.push_back(given == 0 ? DofSpec{} : spec.dofs[given == 1 ? 0 : static_cast<std::size_t>(k)]);
+    }
+    model.joints_.push_back(std::move(joint));
+  }
+  connect_mimics(model.joints_);
+  // parent and child do not collide
+  model.excluded_ = excluded_;
+  for (std::size_t b = 0; b < bodies_.size(); ++b)
+    if (bodies_[b].parent != kWorld) model.excluded_.emplace_back(bodies_[b].parent, static_cast<int>(b));
+  std::sort(model.excluded_.begin(), model.excluded_.end());
+  model.excluded_.erase(std::unique(model.excluded_.begin(), model.excluded_.end()), model.excluded_.end());
+
+  model.links_ = std::make_shared<const Links>(build_links(model.bodies_, model.joints_, model.dofs_, gravity_));
+  require_movable(model);
+  return model;
+}
+
+}  // namespace tangere

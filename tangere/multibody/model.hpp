@@ -1,0 +1,140 @@
+#pragma once
+
+/// A system of articulated bodies: constant once built, shared between threads. Everything that changes with the state
+/// is in a `Data` (data.hpp).
+///
+///   ModelBuilder builder("pendulum");
+///   builder.add_body({.name = "arm", .inertia = mass_properties(Capsule{0.05, 1.0})},
+///                    {.name = "hinge", .type = JointType::revolute, .axis = {0, 1, 0}});
+///   const Model model = builder.build();
+///
+/// Bodies form trees; each hangs from its parent (or the world) by one joint. Bodies and joints share one index: joint
+/// i carries body i, and parents come first.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tangere/multibody/body.hpp"
+#include "tangere/multibody/joint.hpp"
+
+namespace tangere {
+
+/// The world, as a parent or as a partner of a constraint.
+inline constexpr int kWorld = -1;
+
+struct Body {
+  BodySpec spec;
+  /// kWorld for roots.
+  int parent = kWorld;
+};
+
+struct Joint {
+  JointSpec spec;
+  /// Where its coordinates start in q and v, and how many there are.
+  int first_q = 0;
+  int first_v = 0;
+  int nq = 0;
+  int nv = 0;
+  /// The joint that a mimic follows; -1 without.
+  int mimic_source = -1;
+};
+
+/// Two bodies held together beyond the tree: read and kept here, enforced by whoever simulates.
+struct LoopConstraint {
+  enum class Kind { weld, connect };
+  std::string name;
+  Kind kind = Kind::weld;
+  int body_A = kWorld;
+  int body_B = kWorld;
+  /// Weld: the frames that coincide. Connect: the points, by their translations.
+  Pose X_AC;
+  Pose X_BC;
+};
+
+struct Links;
+
+class Model {
+ public:
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const Vector3& gravity() const { return gravity_; }
+  [[nodiscard]] int num_bodies() const { return static_cast<int>(bodies_.size()); }
+  [[nodiscard]] int nq() const { return nq_; }
+  [[nodiscard]] int nv() const { return nv_; }
+  [[nodiscard]] std::span<const Body> bodies() const { return bodies_; }
+  [[nodiscard]] std::span<const Joint> joints() const { return joints_; }
+  [[nodiscard]] const Body& body(int i) const { return bodies_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const Joint& joint(int i) const { return joints_[static_cast<std::size_t>(i)]; }
+  /// One a velocity coordinate.
+  [[nodiscard]] std::span<const DofSpec> dofs() const { return dofs_; }
+  /// Body pairs that never collide (first < second), sorted: asked for, or parent and child.
+  [[nodiscard]] std::span<const std::pair<int, int>> excluded_pairs() const { return excluded_; }
+  [[nodiscard]] std::span<const LoopConstraint> constraints() const { return constraints_; }
+
+  /// Indices by name; InputError if there is none, with the names that come near.
+  [[nodiscard]] int body_index(std::string_view name) const;
+  [[nodiscard]] int joint_index(std::string_view name) const;
+  [[nodiscard]] double total_mass() const;
+  /// The name of each velocity coordinate: that of the joint, with an index (`base[2]`) if the joint has several.
+  [[nodiscard]] std::string dof_name(int v) const;
+
+  /// The tree as the algorithms see it (links.hpp).
+  [[nodiscard]] const Links& links() const { return *links_; }
+
+ private:
+  friend class ModelBuilder;
+  Model() = default;
+
+  std::string name_;
+  Vector3 gravity_ = Vector3::Zero();
+  int nq_ = 0;
+  int nv_ = 0;
+  std::vector<Body> bodies_;
+  std::vector<Joint> joints_;
+  std::vector<DofSpec> dofs_;
+  std::vector<std::pair<int, int>> excluded_;
+  std::vector<LoopConstraint> constraints_;
+  std::shared_ptr<const Links> links_;
+};
+
+/// Collects bodies and validates them: every function throws InputError naming the body or joint, the quantity, its
+/// value and what is allowed, and leaves the builder as it was.
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(std::string name);
+  /// With everything that a model has, to change some of it.
+  explicit ModelBuilder(const Model& model);
+
+  /// Default (0, 0, -9.81).
+  void set_gravity(const Vector3& gravity);
+  /// Adds a body and the joint it hangs from; answers with the body's index. Names must be new; an empty joint name
+  /// becomes that of the body.
+  int add_body(BodySpec body, JointSpec joint, int parent = kWorld);
+  int add_body(BodySpec body, JointSpec joint, std::string_view parent);
+  /// Replaces what a body or joint was given (same type and names).
+  void set_body(int index, BodySpec body);
+  void set_joint(int index, JointSpec joint);
+  void exclude_pair(int body_A, int body_B);
+  void add_constraint(LoopConstraint constraint);
+
+  [[nodiscard]] int num_bodies() const { return static_cast<int>(bodies_.size()); }
+  /// kWorld - 1 if there is none.
+  [[nodiscard]] int find_body(std::string_view name) const;
+
+  /// Throws InputError also for joints that nothing with mass (or inertia, or armature) hangs from, and for mimics of
+  /// unknown joints or in a circle.
+  [[nodiscard]] Model build() const;
+
+ private:
+  std::string name_;
+  Vector3 gravity_{0.0, 0.0, -9.81};
+  std::vector<Body> bodies_;
+  std::vector<JointSpec> joints_;
+  std::vector<std::pair<int, int>> excluded_;
+  std::vector<LoopConstraint> constraints_;
+};
+
+}  // namespace tangere

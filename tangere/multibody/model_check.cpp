@@ -1,0 +1,158 @@
+#include "tangere/multibody/model_check.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "tangere/geometry/check.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/multibody/links.hpp"
+
+namespace tangere {
+namespace {
+
+/// Files are written with few digits: principal moments may break the triangle inequality by this part of the largest.
+constexpr double kRounding = 1e-3;
+
+void verify_inertia(const std::string& name, const MassProperties& inertia) {
+  detail::require_finite(name + ".mass", inertia.mass);
+  if (inertia.mass < 0.0)
+    throw InputError(name + ".mass", "must not be negative, got " + detail::to_text(inertia.mass));
+  for (int i = 0; i < 3; ++i) detail::require_finite(name + ".center", inertia.center[i]);
+  const Matrix3& I = inertia.inertia;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) detail::require_finite(name + ".inertia", I(i, j));
+  const double size = I.cwiseAbs().maxCoeff();
+  if ((I - I.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size) throw InputError(name + ".inertia", "must be symmetric");
+  const Vector3 moments = Eigen::SelfAdjointEigenSolver<Matrix3>(I, Eigen::EigenvaluesOnly).eigenvalues();
+  if (moments[0] < -1e-9 * size)
+    throw InputError(name + ".inertia", "must be positive, principal moments are " + detail::to_text(VectorX(moments)));
+  if (moments[0] + moments[1] < (1.0 - kRounding) * moments[2])
+    throw InputError(name + ".inertia",
+                     "no body has these principal moments: the largest exceeds the sum of the other two, " +
+                         detail::to_text(VectorX(moments)));
+}
+
+void verify_dof(const std::string& name, const DofSpec& dof, bool has_position) {
+  const auto not_negative = [&](const char* what, double value) {
+    if (!(value >= 0.0)) throw InputError(name + "." + what, "must not be negative, got " + detail::to_text(value));
+  };
+  if (std::isnan(dof.lower) || std::isnan(dof.upper) || dof.lower > dof.upper)
+    throw InputError(name + ".limits", "lower must not exceed upper, got " + detail::to_text(dof.lower) + " and " +
+                                           detail::to_text(dof.upper));
+  not_negative("velocity", dof.velocity);
+  not_negative("effort", dof.effort);
+  for (const auto& [what, value] : {std::pair{"damping", dof.damping},
+                                    {"stiffness", dof.stiffness},
+                                    {"armature", dof.armature},
+                                    {"friction", dof.friction}}) {
+    detail::require_finite(name + "." + what, value);
+    not_negative(what, value);
+  }
+  detail::require_finite(name + ".rest", dof.rest);
+  if (has_position) return;
+  if (std::isfinite(dof.lower) || std::isfinite(dof.upper))
+    throw InputError(name + ".limits", "ball and free joints have no position limits");
+  if (dof.stiffness != 0.0) throw InputError(name + ".stiffness", "ball and free joints have none");
+}
+
+}  // namespace
+
+void verify(const BodySpec& body) {
+  verify_inertia(body.name, body.inertia);
+  for (const CollisionShape& shape : body.shapes) {
+    const std::string name = body.name + "." + (shape.name.empty() ? std::string(shape.shape.type_name()) : shape.name);
+    detail::require_pose(name + ".X_BS", shape.X_BS);
+    detail::require_finite(name + ".friction", shape.friction);
+    if (shape.friction < 0.0)
+      throw InputError(name + ".friction", "must not be negative, got " + detail::to_text(shape.friction));
+    if (!(shape.restitution >= 0.0 && shape.restitution <= 1.0))
+      throw InputError(name + ".restitution", "must be between 0 and 1, got " + detail::to_text(shape.restitution));
+  }
+  for (const VisualShape& visual : body.visuals) {
+    const std::string name = body.name + "." + (visual.name.empty() ? "visual" : visual.name);
+    detail::require_pose(name + ".X_BV", visual.X_BV);
+    for (int i = 0; i < 4; ++i)
+      if (!(visual.color[i] >= 0.0 && visual.color[i] <= 1.0))
+        throw InputError(name + ".color", "must be between 0 and 1, got " + detail::to_text(visual.color[i]));
+    const auto* mesh = std::get_if<std::shared_ptr<const TriangleMesh>>(&visual.geometry);
+    if (mesh != nullptr && *mesh == nullptr) throw InputError(name + ".geometry", "must not be null");
+  }
+}
+
+void verify(const JointSpec& joint) {
+  detail::require_pose(joint.name + ".X_PJ", joint.X_PJ);
+  detail::require_pose(joint.name + ".X_CJ", joint.X_CJ);
+  const auto require_axis = [&](const char* what, const Vector3& axis) {
+    const std::string field = joint.name + "." + what;
+    for (int i = 0; i < 3; ++i) detail::require_finite(field, axis[i]);
+    if (!(axis.norm() > 1e-12)) throw InputError(field, "must not be zero");
+  };
+  require_axis("axis", joint.axis);
+  if (joint.type == JointType::universal) {
+    require_axis("axis2", joint.axis2);
+    if (joint.axis.normalized().cross(joint.axis2.normalized()).norm() < 1e-9)
+      throw InputError(joint.name + ".axis2", "must not be parallel to axis");
+  }
+  detail::require_finite(joint.name + ".pitch", joint.pitch);
+  const int nv = num_velocities(joint.type);
+  const std::size_t given = joint.dofs.size();
+  if (given > 1 && given != static_cast<std::size_t>(nv))
+    throw InputError(joint.name + ".dofs", "must have one entry for each of " + std::to_string(nv) +
+                                               " coordinates, or one for all, has " + std::to_string(given));
+  const bool has_position = num_positions(joint.type) == nv;
+  for (std::size_t k = 0; k < given; ++k)
+    verify_dof(given == 1 ? joint.name : joint.name + ".dofs[" + std::to_string(k) + "]", joint.dofs[k], has_position);
+  if (!joint.mimic) return;
+  if (nv != 1) throw InputError(joint.name + ".mimic", "only joints of one coordinate can follow another");
+  detail::require_finite(joint.name + ".mimic.multiplier", joint.mimic->multiplier);
+  detail::require_finite(joint.name + ".mimic.offset", joint.mimic->offset);
+}
+
+void connect_mimics(std::vector<Joint>& joints) {
+  for (Joint& joint : joints) {
+    if (!joint.spec.mimic) continue;
+    for (std::size_t i = 0; i < joints.size(); ++i)
+      if (joints[i].spec.name == joint.spec.mimic->source) joint.mimic_source = static_cast<int>(i);
+    if (joint.mimic_source < 0)
+      throw InputError(joint.spec.name + ".mimic", "there is no joint '" + joint.spec.mimic->source + "'");
+    if (joints[static_cast<std::size_t>(joint.mimic_source)].nv != 1)
+      throw InputError(joint.spec.name + ".mimic", "'" + joint.spec.mimic->source + "' must have one coordinate");
+  }
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    std::set<int> seen;
+    for (int k = static_cast<int>(i); k >= 0; k = joints[static_cast<std::size_t>(k)].mimic_source)
+      if (!seen.insert(k).second) throw InputError(joints[i].spec.name + ".mimic", "follows itself in a circle");
+  }
+}
+
+void require_movable(const Model& model) {
+  const Links& tree = model.links();
+  // what hangs from each link at the neutral configuration
+  std::vector<SpatialInertia> below;
+  for (const Link& link : tree.links) below.push_back(link.inertia);
+  for (int i = tree.size() - 1; i >= 0; --i) {
+    const Link& link = tree[i];
+    if (link.parent >= 0)
+      below[static_cast<std::size_t>(link.parent)] += transformed(link.X, below[static_cast<std::size_t>(i)]);
+  }
+  for (const Joint& joint : model.joints()) {
+    for (int v = joint.first_v; v < joint.first_v + joint.nv; ++v) {
+      if (tree.armature[static_cast<std::size_t>(v)] > 0.0) continue;
+      const int i = tree.link_of_dof[static_cast<std::size_t>(v)];
+      const Link& link = tree[i];
+      const SpatialInertia& inertia = below[static_cast<std::size_t>(i)];
+      const bool has_mass = inertia.m > 0.0;
+      const bool turns = to_matrix3(inertia.I).trace() > 0.0;
+      const int k = v - link.v;
+      const bool linear = link.kind == Link::Kind::prismatic || (link.kind == Link::Kind::free && k < 3);
+      if (linear ? has_mass : turns) continue;
+      throw InputError(joint.spec.name, "moves nothing that has mass: give the body behind it a mass" +
+                                            std::string(linear ? "" : " and an inertia") +
+                                            ", or the joint an armature");
+    }
+  }
+}
+
+}  // namespace tangere
