@@ -46,13 +46,13 @@ struct Joint {
 /// Two bodies held together beyond the tree: read and kept here, enforced by whoever simulates.
 struct LoopConstraint {
   enum class Kind { weld, connect };
-  std::string name;
+  std::string name = {};
   Kind kind = Kind::weld;
   int body_A = kWorld;
   int body_B = kWorld;
   /// Weld: the frames that coincide. Connect: the points, by their translations.
-  Pose X_AC;
-  Pose X_BC;
+  Pose X_AC = {};
+  Pose X_BC = {};
 };
 
 struct Links;

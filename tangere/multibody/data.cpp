@@ -1,0 +1,119 @@
+#include "tangere/multibody/data.hpp"
+
+#include <limits>
+
+#include "tangere/math/error.hpp"
+#include "tangere/multibody/data_memory.hpp"
+#include "tangere/multibody/link_motion.hpp"
+
+namespace tangere {
+
+Data::Data(const Model& model) : memory_(std::make_unique<Memory>(model)) {}
+Data::~Data() = default;
+Data::Data(Data&&) noexcept = default;
+Data& Data::operator=(Data&&) noexcept = default;
+
+Data::Memory::Memory(const Model& model) {
+  const auto n = static_cast<std::size_t>(model.links().size());
+  const auto nv = static_cast<std::size_t>(model.nv());
+  X.resize(n);
+  V.resize(n);
+  A.resize(n);
+  F.resize(n);
+  articulated.resize(n);
+  bias.resize(n);
+  bias_force.resize(n);
+  X_W.resize(n);
+  origin.resize(n);
+  V_W.resize(n);
+  A_W.resize(n);
+  I_W.resize(n);
+  composite.resize(n);
+  F_W.resize(n);
+  wrench_W.resize(n);
+  momentum.resize(n);
+  coriolis.resize(n);
+  S.resize(nv);
+  U_motion.resize(nv);
+  U.resize(nv);
+  d.resize(nv);
+  u.resize(nv);
+  psi_dot.resize(nv);
+  psi_dot_dot.resize(nv);
+  S_dot_plus.resize(nv);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (VectorX* vector : {&tau, &bias_tau, &acceleration, &scratch}) vector->setConstant(model.nv(), nan);
+  for (MatrixX* matrix : {&M, &factor, &M_inverse, &dtau_dq, &dtau_dv, &da_dq, &da_dv, &scratch_matrix})
+    matrix->setConstant(model.nv(), model.nv(), nan);
+}
+
+void require_size(const char* name, Eigen::Index size, int expected) {
+  if (size != expected)
+    throw InputError(name, "must have " + std::to_string(expected) + " entries, has " + std::to_string(size));
+}
+
+void require_wrenches(const Model& model, std::size_t count) {
+  if (count != 0 && count != static_cast<std::size_t>(model.num_bodies()))
+    throw InputError("wrenches", "must be none or one for each of " + std::to_string(model.num_bodies()) +
+                                     " bodies, are " + std::to_string(count));
+}
+
+void place_links(const Links& tree, const double* q, Data::Memory& m) {
+  for (std::size_t i = 0; i < tree.links.size(); ++i) {
+    const Link& link = tree.links[i];
+    m.X[i] = link_frame(link, q + link.q);
+  }
+}
+
+void place_in_world(const Links& tree, Data::Memory& m) {
+  for (std::size_t i = 0; i < tree.links.size(); ++i) {
+    const Link& link = tree.links[i];
+    if (link.parent < 0) {
+      m.X_W[i] = m.X[i];
+      m.X_W[i].p = Vec4{};
+      m.origin[i] = m.X[i].p;
+    } else {
+      const auto parent = static_cast<std::size_t>(link.parent);
+      m.X_W[i] = m.X_W[parent] * m.X[i];
+      m.origin[i] = m.origin[parent];
+    }
+    world_columns(link, m.X_W[i], m.S.data() + link.v);
+  }
+}
+
+void move_in_world(const Links& tree, const double* v, const double* a, Data::Memory& m) {
+  for (std::size_t i = 0; i < tree.links.size(); ++i) {
+    const Link& link = tree.links[i];
+    Motion V;
+    Motion A{-tree.gravity, Vec4{}};
+    if (link.parent >= 0) {
+      V = m.V_W[static_cast<std::size_t>(link.parent)];
+      A = m.A_W[static_cast<std::size_t>(link.parent)];
+    }
+    Motion own;
+    for (int k = link.v; k < link.v + link.nv; ++k) own += m.S[static_cast<std::size_t>(k)] * v[k];
+    V += own;
+    m.V_W[i] = V;
+    if (a == nullptr) continue;
+    A += cross(V, own);
+    for (int k = link.v; k < link.v + link.nv; ++k) A += m.S[static_cast<std::size_t>(k)] * a[k];
+    m.A_W[i] = A;
+  }
+}
+
+void gather_wrenches(const Links& tree, std::span<const Vector6> wrenches, Data::Memory& m) {
+  for (Force& wrench : m.wrench_W) wrench = Force{};
+  for (std::size_t b = 0; b < wrenches.size(); ++b) {
+    const int link = tree.bodies[b].link;
+    if (link < 0) continue;
+    const auto i = static_cast<std::size_t>(link);
+    const Force about_world = to_force(wrenches[b]);
+    m.wrench_W[i] += Force{about_world.f, about_world.n - cross(m.origin[i], about_world.f)};
+  }
+}
+
+void place_inertias(const Links& tree, Data::Memory& m) {
+  for (std::size_t i = 0; i < tree.links.size(); ++i) m.I_W[i] = transformed(m.X_W[i], tree.links[i].inertia);
+}
+
+}  // namespace tangere

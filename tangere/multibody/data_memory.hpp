@@ -1,0 +1,87 @@
+#pragma once
+
+/// What is in a Data (private to multibody), in the order in which the algorithms fill it.
+
+#include <vector>
+
+#include "tangere/multibody/data.hpp"
+#include "tangere/multibody/links.hpp"
+
+namespace tangere {
+
+/// Blocks of an articulated inertia: force = A v + B w, torque = Bᵀ v + D w.
+struct ArticulatedInertia {
+  Columns3 A{};
+  Columns3 B{};
+  Columns3 D{};
+};
+
+struct Data::Memory {
+  explicit Memory(const Model& model);
+
+  /// How far the world pass went for the state at hand: 0 nothing, 1 poses and S, 2 velocities, 3 accelerations.
+  int world_order = 0;
+
+  // by link, in the link's own frame
+  std::vector<Frame> X;  // in the parent's frame, at q
+  std::vector<Motion> V;
+  std::vector<Motion> A;
+  std::vector<Force> F;
+  std::vector<ArticulatedInertia> articulated;
+  std::vector<Motion> bias;
+  std::vector<Force> bias_force;
+
+  // by link, in world axes about the tree's origin
+  std::vector<Frame> X_W;    // p from the tree's origin
+  std::vector<Vec4> origin;  // of its tree, from the world's
+  std::vector<Motion> V_W;
+  std::vector<Motion> A_W;  // gravity is the world's upward acceleration
+  std::vector<SpatialInertia> I_W;
+  std::vector<SpatialInertia> composite;
+  std::vector<Force> F_W;  // composite after a backward pass
+  std::vector<Force> wrench_W;
+  std::vector<Vec4> momentum;      // linear, composite
+  std::vector<Columns3> coriolis;  // composite (inverse_dynamics_derivatives.cpp)
+
+  // by velocity coordinate
+  std::vector<Motion> S;  // world axes, about the tree's origin
+  std::vector<Motion> U_motion;
+  std::vector<Force> U;  // articulated inertia times S, link's frame
+  std::vector<double> d;
+  std::vector<double> u;
+  std::vector<Motion> psi_dot;
+  std::vector<Motion> psi_dot_dot;
+  std::vector<Motion> S_dot_plus;
+
+  // results
+  VectorX tau;
+  VectorX bias_tau;
+  VectorX acceleration;
+  MatrixX M;
+  MatrixX factor;  // M = Lᵀ D L over the tree: L below the diagonal, 1 / D on it
+  MatrixX M_inverse;
+  VectorX scratch;
+  MatrixX dtau_dq;
+  MatrixX dtau_dv;
+  MatrixX da_dq;
+  MatrixX da_dv;
+  MatrixX scratch_matrix;
+};
+
+/// InputError unless the vector has as many entries as the model's.
+void require_size(const char* name, Eigen::Index size, int expected);
+/// InputError unless wrenches are empty or one a body.
+void require_wrenches(const Model& model, std::size_t count);
+
+/// X of every link from q.
+void place_links(const Links& tree, const double* q, Data::Memory& m);
+/// World pass over what place_links left: poses, S, world inertias are left to who needs them.
+void place_in_world(const Links& tree, Data::Memory& m);
+/// Velocities (and with a, accelerations) of the world pass.
+void move_in_world(const Links& tree, const double* v, const double* a, Data::Memory& m);
+/// Wrenches of the bodies (world axes, about the world's origin) summed by link, about the tree's origin.
+void gather_wrenches(const Links& tree, std::span<const Vector6> wrenches, Data::Memory& m);
+/// I_W of every link.
+void place_inertias(const Links& tree, Data::Memory& m);
+
+}  // namespace tangere

@@ -1,0 +1,20 @@
+#pragma once
+
+/// The mass matrix, its factors and its inverse.
+
+#include "tangere/multibody/data.hpp"
+
+namespace tangere {
+
+/// M(q) with armature, symmetric, both triangles filled. By composite bodies in world axes.
+const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q);
+
+/// M = Lᵀ D L, where L has entries only between a coordinate and those on its way to the root: linear in the branches'
+/// lengths, no fill. Of the last mass_matrix of `data`.
+void factor_mass_matrix(const Model& model, Data& data);
+/// x = M⁻¹ x, in place, by the last factors.
+void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x);
+/// M⁻¹ by the last factors.
+const MatrixX& inverse_mass_matrix(const Model& model, Data& data);
+
+}  // namespace tangere

@@ -1,0 +1,191 @@
+/// Dynamics against each other and against the energies they must follow from, over all joints.
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+
+#include "tangere/math/error.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/energy.hpp"
+#include "tangere/multibody/forward_dynamics.hpp"
+#include "tangere/multibody/inverse_dynamics.hpp"
+#include "tangere/multibody/kinematics.hpp"
+#include "tangere/multibody/mass_matrix.hpp"
+#include "tests/support/all_models.hpp"
+#include "tests/support/allocation.hpp"
+#include "tests/support/finite_difference.hpp"
+#include "tests/support/matrix_near.hpp"
+
+namespace tangere::test {
+namespace {
+
+class Dynamics : public testing::TestWithParam<NamedModel> {
+ protected:
+  const Model& model = GetParam().model;
+  Random random{41};
+  Data data{model};
+  VectorX q = random_configuration(model, random);
+  VectorX v = random_vector(model.nv(), random);
+  VectorX a = random_vector(model.nv(), random);
+
+  [[nodiscard]] VectorX moved(const VectorX& delta) const {
+    VectorX out(model.nq());
+    integrate(model, q, delta, out);
+    return out;
+  }
+};
+
+TEST_P(Dynamics, ForwardIsTheInverseOfInverse) {
+  for (int trial = 0; trial < 20; ++trial) {
+    q = random_configuration(model, random);
+    v = random_vector(model.nv(), random);
+    a = random_vector(model.nv(), random);
+    const std::vector<Vector6> wrenches = trial % 2 == 0 ? std::vector<Vector6>{} : random_wrenches(model, random);
+    const VectorX tau = inverse_dynamics(model, data, q, v, a, wrenches);
+    EXPECT_NEAR_RELATIVE(forward_dynamics(model, data, q, v, tau, wrenches), a, 1e-10);
+  }
+}
+
+TEST_P(Dynamics, MassMatrixIsWhatInverseDynamicsSays) {
+  const MatrixX M = mass_matrix(model, data, q);
+  EXPECT_EQ((M - M.transpose()).cwiseAbs().maxCoeff(), 0.0);
+  EXPECT_EQ(Eigen::LLT<Eigen::MatrixXd>(M).info(), Eigen::Success);
+  const VectorX bias = bias_forces(model, data, q, v);
+  EXPECT_NEAR_RELATIVE(VectorX(M * a + bias), inverse_dynamics(model, data, q, v, a), 1e-12);
+}
+
+TEST_P(Dynamics, FactorsSolve) {
+  const MatrixX M = mass_matrix(model, data, q);
+  factor_mass_matrix(model, data);
+  VectorX x = M * a;
+  solve_mass_matrix(model, data, x);
+  EXPECT_NEAR_RELATIVE(x, a, 1e-10);
+  const MatrixX inverse = inverse_mass_matrix(model, data);
+  EXPECT_NEAR_ABSOLUTE(MatrixX(M * inverse), MatrixX(MatrixX::Identity(model.nv(), model.nv())), 1e-10);
+}
+
+/// The mass matrix and the forces of gravity and springs follow from the energies, which know poses and velocities
+/// only.
+TEST_P(Dynamics, FollowsFromTheEnergies) {
+  const MatrixX M = mass_matrix(model, data, q);
+  forward_kinematics(model, data, q, v);
+  EXPECT_NEAR_RELATIVE(kinetic_energy(model, data, v), 0.5 * v.dot(M * v), 1e-12);
+
+  const VectorX still = VectorX::Zero(model.nv());
+  const VectorX slope = finite_difference_gradient(
+      [&](const VectorX& delta) {
+        const VectorX at = moved(delta);
+        forward_kinematics(model, data, at);
+        return potential_energy(model, data, at);
+      },
+      model.nv());
+  EXPECT_NEAR_RELATIVE(bias_forces(model, data, q, still), slope, 1e-8);
+}
+
+/// d(kinetic + potential)/dt = v · (τ - damping v): along the motion q ⊕ (v t + ½ a t²), v + a t.
+TEST_P(Dynamics, EnergyChangesByThePower) {
+  const std::vector<Vector6> wrenches = random_wrenches(model, random);
+  VectorX tau = inverse_dynamics(model, data, q, v, a, wrenches);
+  for (int k = 0; k < model.nv(); ++k) tau[k] -= model.dofs()[static_cast<std::size_t>(k)].damping * v[k];
+  const double power = v.dot(tau);
+  // and the wrenches' power
+  forward_kinematics(model, data, q, v);
+  double pushed = 0.0;
+  for (int b = 0; b < model.num_bodies(); ++b) {
+    const Vector6 V = body_velocity(model, data, b);
+    const Vector3 p = body_pose(model, data, b).p;
+    const Vector6& W = wrenches[static_cast<std::size_t>(b)];
+    pushed += V.head<3>().dot(W.head<3>()) + V.tail<3>().dot(W.tail<3>() - p.cross(W.head<3>()));
+  }
+  const VectorX rate = finite_difference_gradient(
+      [&](const VectorX& t) {
+        const VectorX at = moved(v * t[0] + 0.5 * a * t[0] * t[0]);
+        const VectorX speed = v + a * t[0];
+        forward_kinematics(model, data, at, speed);
+        return kinetic_energy(model, data, speed) + potential_energy(model, data, at);
+      },
+      1, 0.02);
+  EXPECT_NEAR(rate[0], power + pushed, 1e-7 * (std::abs(power) + std::abs(pushed) + 1.0));
+}
+
+TEST_P(Dynamics, AllocatesNothingAfterWarmUp) {
+  const std::vector<Vector6> wrenches = random_wrenches(model, random);
+  const VectorX tau = random_vector(model.nv(), random);
+  VectorX x = tau;
+  const auto run = [&] {
+    (void)inverse_dynamics(model, data, q, v, a, wrenches);
+    (void)forward_dynamics(model, data, q, v, tau, wrenches);
+    (void)mass_matrix(model, data, q);
+    factor_mass_matrix(model, data);
+    (void)inverse_mass_matrix(model, data);
+    solve_mass_matrix(model, data, x);
+    forward_kinematics(model, data, q, v, a);
+  };
+  run();
+  const AllocationCount count;
+  run();
+  EXPECT_EQ(count.so_far(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllModels, Dynamics, testing::ValuesIn(all_models()),
+                         model_test_name<testing::TestParamInfo<NamedModel>>);
+
+/// A robot in free fall, no damping: momentum about its centre stays, the centre falls.
+TEST(FreeFall, KeepsMomentum) {
+  const auto& models = all_models();
+  const Model& model = models.back().model;
+  ASSERT_EQ(models.back().name, "quadruped");
+  Random random(42);
+  Data data(model);
+  const VectorX q = random_configuration(model, random);
+  const VectorX v = random_vector(model.nv(), random);
+  VectorX tau = random_vector(model.nv(), random);
+  tau.head<6>().setZero();  // joints push inside only
+  const VectorX a = forward_dynamics(model, data, q, v, tau);
+  forward_kinematics(model, data, q, v, a);
+  EXPECT_NEAR_ABSOLUTE(center_of_mass_acceleration(model, data), model.gravity(), 1e-9);
+  Matrix6X A;
+  Matrix6X A_dot;
+  centroidal_matrix(model, data, A);
+  centroidal_matrix_rate(model, data, A_dot);
+  const Vector6 momentum = A * v;
+  EXPECT_NEAR_RELATIVE(momentum, centroidal_momentum(model, data), 1e-12);
+  const Vector6 rate = A * a + A_dot * v;
+  EXPECT_NEAR_ABSOLUTE(Vector3(rate.head<3>()), Vector3(model.total_mass() * model.gravity()), 1e-8 * momentum.norm());
+  EXPECT_NEAR_ABSOLUTE(Vector3(rate.tail<3>()), Vector3(Vector3::Zero()), 1e-8 * momentum.norm());
+}
+
+/// Far from the world's origin as near it.
+TEST(FreeFall, IsTheSameEverywhere) {
+  const Model& model = all_models().back().model;
+  Random random(43);
+  Data data(model);
+  VectorX q = random_configuration(model, random);
+  const VectorX v = random_vector(model.nv(), random);
+  const VectorX tau = random_vector(model.nv(), random);
+  const VectorX near = forward_dynamics(model, data, q, v, tau);
+  const MatrixX M = mass_matrix(model, data, q);
+  q.head<3>() += Vector3(1e6, -2e6, 5e5);
+  EXPECT_NEAR_RELATIVE(forward_dynamics(model, data, q, v, tau), near, 1e-12);
+  EXPECT_NEAR_RELATIVE(mass_matrix(model, data, q), M, 1e-12);
+}
+
+TEST(DynamicsInput, WrongSizes) {
+  const Model& model = all_models().back().model;
+  Data data(model);
+  const VectorX q = neutral_configuration(model);
+  const VectorX v = VectorX::Zero(model.nv());
+  EXPECT_THROW((void)inverse_dynamics(model, data, v, v, v), InputError);
+  EXPECT_THROW((void)inverse_dynamics(model, data, q, q, v), InputError);
+  EXPECT_THROW((void)forward_dynamics(model, data, q, v, q), InputError);
+  const std::vector<Vector6> one(1, Vector6::Zero());
+  EXPECT_THROW((void)forward_dynamics(model, data, q, v, v, one), InputError);
+  EXPECT_THROW((void)body_pose(model, data, 0), InputError);
+  forward_kinematics(model, data, q);
+  EXPECT_THROW((void)body_velocity(model, data, 0), InputError);
+  EXPECT_THROW((void)body_pose(model, data, -1), InputError);
+  EXPECT_THROW((void)body_pose(model, data, model.num_bodies()), InputError);
+}
+
+}  // namespace
+}  // namespace tangere::test
