@@ -1,0 +1,193 @@
+/// The builder: what it makes, and what it refuses.
+
+#include "tangere/multibody/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "tangere/math/error.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tests/support/all_models.hpp"
+
+namespace tangere::test {
+namespace {
+
+BodySpec ball(const std::string& name) { return {.name = name, .inertia = mass_properties(Sphere{0.1})}; }
+JointSpec hinge(const std::string& name) { return {.name = name, .type = JointType::revolute}; }
+
+TEST(Model, CountsAndNames) {
+  for (const JointType type : all_joint_types()) {
+    ModelBuilder builder("one");
+    builder.add_body(ball("body"), {.name = "joint", .type = type});
+    const Model model = builder.build();
+    EXPECT_EQ(model.nv(), num_velocities(type)) << to_string(type);
+    EXPECT_EQ(model.nq(), num_positions(type)) << to_string(type);
+    EXPECT_EQ(neutral_configuration(model).size(), model.nq());
+    EXPECT_EQ(static_cast<int>(model.dofs().size()), model.nv());
+    if (model.nv() == 0) continue;
+    EXPECT_EQ(model.dof_name(model.nv() - 1),
+              model.nv() == 1 ? "joint" : "joint[" + std::to_string(model.nv() - 1) + "]");
+  }
+}
+
+TEST(Model, FindsByName) {
+  const Model& model = all_models().back().model;
+  EXPECT_EQ(model.body(model.body_index("shin2")).spec.name, "shin2");
+  EXPECT_EQ(model.joint(model.joint_index("hip0")).spec.name, "hip0");
+  try {
+    (void)model.body_index("shiin2");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(error.reason().find("did you mean 'shin2'"), std::string::npos) << error.reason();
+  }
+}
+
+TEST(Model, ParentAndChildDoNotCollide) {
+  ModelBuilder builder("three");
+  builder.add_body(ball("a"), hinge("a"));
+  builder.add_body(ball("b"), hinge("b"), "a");
+  builder.add_body(ball("c"), hinge("c"), "b");
+  builder.exclude_pair(2, 0);
+  builder.exclude_pair(1, 0);
+  const Model model = builder.build();
+  const std::vector<std::pair<int, int>> expected{{0, 1}, {0, 2}, {1, 2}};
+  EXPECT_EQ(std::vector(model.excluded_pairs().begin(), model.excluded_pairs().end()), expected);
+}
+
+TEST(Model, CopiesThroughABuilder) {
+  for (const NamedModel& named : all_models()) {
+    const Model copy = ModelBuilder(named.model).build();
+    EXPECT_EQ(copy.nq(), named.model.nq());
+    EXPECT_EQ(copy.num_bodies(), named.model.num_bodies());
+    EXPECT_EQ(copy.gravity(), named.model.gravity());
+  }
+}
+
+TEST(Mimic, FollowsChains) {
+  ModelBuilder builder("hand");
+  builder.add_body(ball("a"), hinge("a"));
+  JointSpec b = hinge("b");
+  b.mimic = Mimic{.source = "c", .multiplier = 2.0, .offset = 0.5};
+  builder.add_body(ball("b"), b, "a");
+  JointSpec c = hinge("c");
+  c.mimic = Mimic{.source = "a", .multiplier = -1.0, .offset = 0.1};
+  builder.add_body(ball("c"), c, "b");
+  const Model model = builder.build();
+  VectorX q = VectorX::Constant(3, 9.0);
+  q[0] = 0.4;
+  follow_mimics(model, q);
+  EXPECT_DOUBLE_EQ(q[2], -0.3);
+  EXPECT_NEAR(q[1], -0.1, 1e-15);
+}
+
+/// Each refused with the field named, and the builder is as before.
+TEST(ModelBuilder, RefusesWhatCannotBe) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  struct Bad {
+    const char* field;
+    std::function<void(BodySpec&, JointSpec&)> spoil;
+  };
+  const Bad cases[] = {
+      {"arm.mass", [](BodySpec& body, JointSpec&) { body.inertia.mass = -1.0; }},
+      {"arm.mass", [=](BodySpec& body, JointSpec&) { body.inertia.mass = nan; }},
+      {"arm.center", [=](BodySpec& body, JointSpec&) { body.inertia.center[1] = nan; }},
+      {"arm.inertia", [](BodySpec& body, JointSpec&) { body.inertia.inertia(0, 1) += 1.0; }},
+      {"arm.inertia", [](BodySpec& body, JointSpec&) { body.inertia.inertia = Vector3(-1, 1, 1).asDiagonal(); }},
+      {"arm.inertia", [](BodySpec& body, JointSpec&) { body.inertia.inertia = Vector3(1, 1, 2.1).asDiagonal(); }},
+      {"hand", [](BodySpec& body, JointSpec&) { body.name = "hand"; }},
+      {"hand", [](BodySpec&, JointSpec& joint) { joint.name = "hand"; }},
+      {"body.name", [](BodySpec& body, JointSpec&) { body.name = ""; }},
+      {"elbow.axis", [](BodySpec&, JointSpec& joint) { joint.axis.setZero(); }},
+      {"elbow.axis", [=](BodySpec&, JointSpec& joint) { joint.axis[0] = nan; }},
+      {"elbow.axis2",
+       [](BodySpec&, JointSpec& joint) {
+         joint.type = JointType::universal;
+         joint.axis2 = -joint.axis;
+       }},
+      {"elbow.X_PJ.R", [](BodySpec&, JointSpec& joint) { joint.X_PJ.R(0, 0) = 2.0; }},
+      {"elbow.limits", [](BodySpec&, JointSpec& joint) { joint.dofs = {DofSpec{.lower = 1.0, .upper = 0.0}}; }},
+      {"elbow.damping", [](BodySpec&, JointSpec& joint) { joint.dofs = {DofSpec{.damping = -1.0}}; }},
+      {"elbow.effort", [=](BodySpec&, JointSpec& joint) { joint.dofs = {DofSpec{.effort = nan}}; }},
+      {"elbow.dofs", [](BodySpec&, JointSpec& joint) { joint.dofs.resize(3); }},
+      {"elbow.limits",
+       [](BodySpec&, JointSpec& joint) {
+         joint.type = JointType::ball;
+         joint.dofs = {DofSpec{.lower = -1.0}};
+       }},
+      {"elbow.stiffness",
+       [](BodySpec&, JointSpec& joint) {
+         joint.type = JointType::free;
+         joint.dofs = {DofSpec{.stiffness = 1.0}};
+       }},
+      {"elbow.mimic",
+       [](BodySpec&, JointSpec& joint) {
+         joint.type = JointType::ball;
+         joint.mimic = Mimic{.source = "hand"};
+       }},
+      {"arm.pad.friction",
+       [](BodySpec& body, JointSpec&) {
+         body.shapes.push_back({.name = "pad", .shape = Sphere{0.1}, .friction = -0.5});
+       }},
+      {"arm.sphere.restitution",
+       [](BodySpec& body, JointSpec&) { body.shapes.push_back({.shape = Sphere{0.1}, .restitution = 1.5}); }},
+      {"arm.visual.color",
+       [](BodySpec& body, JointSpec&) {
+         body.visuals.push_back({.geometry = Shape(Sphere{0.1}), .color = Vector4(0.0, 2.0, 0.0, 1.0)});
+       }},
+  };
+  for (const Bad& bad : cases) {
+    ModelBuilder builder("robot");
+    builder.add_body(ball("hand"), hinge("hand"));
+    BodySpec body = ball("arm");
+    JointSpec joint = hinge("elbow");
+    bad.spoil(body, joint);
+    try {
+      builder.add_body(body, joint, "hand");
+      FAIL() << "took a wrong " << bad.field;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.field(), bad.field) << error.what();
+    }
+    EXPECT_EQ(builder.num_bodies(), 1);
+    EXPECT_EQ(builder.build().nv(), 1);
+  }
+}
+
+TEST(ModelBuilder, RefusesWrongParentsAndMimics) {
+  ModelBuilder builder("robot");
+  builder.add_body(ball("hand"), hinge("hand"));
+  EXPECT_THROW(builder.add_body(ball("a"), hinge("a"), "nobody"), InputError);
+  EXPECT_THROW(builder.add_body(ball("a"), hinge("a"), 7), InputError);
+  EXPECT_THROW(builder.exclude_pair(0, 5), InputError);
+  EXPECT_THROW(builder.exclude_pair(0, 0), InputError);
+  JointSpec follower = hinge("follower");
+  follower.mimic = Mimic{.source = "nobody"};
+  builder.add_body(ball("follower"), follower);
+  EXPECT_THROW((void)builder.build(), InputError);
+  follower.mimic = Mimic{.source = "follower"};
+  builder.set_joint(1, follower);
+  EXPECT_THROW((void)builder.build(), InputError);
+  EXPECT_THROW(builder.set_joint(1, {.name = "follower", .type = JointType::ball}), InputError);
+  EXPECT_THROW(builder.set_body(1, ball("other")), InputError);
+}
+
+TEST(ModelBuilder, RefusesJointsThatMoveNothing) {
+  ModelBuilder builder("robot");
+  builder.add_body({.name = "ghost"}, hinge("ghost"));
+  try {
+    (void)builder.build();
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.field(), "ghost");
+  }
+  // something behind it, or a motor's inertia, will do
+  builder.add_body(ball("ball"), hinge("ball"), "ghost");
+  EXPECT_EQ(builder.build().nv(), 2);
+  ModelBuilder motor("motor");
+  motor.add_body({.name = "rotor"}, {.name = "rotor", .type = JointType::revolute, .dofs = {DofSpec{.armature = 0.1}}});
+  EXPECT_EQ(motor.build().nv(), 1);
+}
+
+}  // namespace
+}  // namespace tangere::test
