@@ -16,6 +16,7 @@
 #include <new>
 #include <vector>
 
+#include "tangere/math/aligned.hpp"
 #include "tangere/math/types.hpp"
 
 namespace tangere {
@@ -28,19 +29,6 @@ inline constexpr int kMaxAux = 64;
 
 /// Orthant rows are padded with zero rows to a multiple of this.
 inline constexpr int kRowPadding = 4;
-
-/// Storage aligned for the widest vector registers.
-template <class T>
-struct AlignedAllocator {
-  using value_type = T;
-  AlignedAllocator() = default;
-  template <class U>
-  AlignedAllocator(const AlignedAllocator<U>&) {}  // NOLINT(google-explicit-constructor): allocators convert
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
-  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
-  friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
-};
-using AlignedVector = std::vector<double, AlignedAllocator<double>>;
 
 /// Where the numbers of the rows are. Everything is 32-byte aligned.
 struct ConicRowsView {

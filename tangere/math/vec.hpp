@@ -39,4 +39,10 @@ using Vec4InMemory = double __attribute__((vector_size(32), may_alias));
 [[nodiscard]] inline Vec4 load4(const double* p) { return *reinterpret_cast<const Vec4InMemory*>(p); }
 inline void store4(double* p, Vec4 v) { *reinterpret_cast<Vec4InMemory*>(p) = v; }
 
+/// Eight doubles in memory, 64-byte aligned: one register, or two, or four.
+using Vec8 = double __attribute__((vector_size(64)));
+using Vec8InMemory = double __attribute__((vector_size(64), may_alias));
+[[nodiscard]] inline Vec8 load8(const double* p) { return *reinterpret_cast<const Vec8InMemory*>(p); }
+inline void store8(double* p, Vec8 v) { *reinterpret_cast<Vec8InMemory*>(p) = v; }
+
 }  // namespace tangere

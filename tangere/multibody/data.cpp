@@ -27,14 +27,12 @@ Data::Memory::Memory(const Model& model) {
   origin.resize(n);
   V_W.resize(n);
   A_W.resize(n);
-  I_W.resize(n);
   composite.resize(n);
   F_W.resize(n);
   wrench_W.resize(n);
   momentum.resize(n);
   coriolis.resize(n);
   S.resize(nv);
-  U_motion.resize(nv);
   U.resize(nv);
   d.resize(nv);
   u.resize(nv);
@@ -43,8 +41,14 @@ Data::Memory::Memory(const Model& model) {
   S_dot_plus.resize(nv);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (VectorX* vector : {&tau, &bias_tau, &acceleration, &scratch}) vector->setConstant(model.nv(), nan);
-  for (MatrixX* matrix : {&M, &factor, &M_inverse, &dtau_dq, &dtau_dv, &da_dq, &da_dv, &scratch_matrix})
-    matrix->setConstant(model.nv(), model.nv(), nan);
+  for (MatrixX* matrix : {&M, &M_inverse}) matrix->setConstant(model.nv(), model.nv(), nan);
+  for (RowMatrixX* matrix : {&dtau_dq, &dtau_dv, &da_dq, &da_dv}) matrix->setConstant(model.nv(), model.nv(), nan);
+  // between branches there is nothing, once and for all
+  M.setZero();
+  M_rows = AlignedVector(nv * static_cast<std::size_t>(model.links().stride));
+  L_rows = AlignedVector(M_rows.size());
+  column_stride = (3 * model.nv() + 7) / 8 * 8;
+  columns = AlignedVector(nv * static_cast<std::size_t>(column_stride));
 }
 
 void require_size(const char* name, Eigen::Index size, int expected) {
@@ -110,10 +114,6 @@ void gather_wrenches(const Links& tree, std::span<const Vector6> wrenches, Data:
     const Force about_world = to_force(wrenches[b]);
     m.wrench_W[i] += Force{about_world.f, about_world.n - cross(m.origin[i], about_world.f)};
   }
-}
-
-void place_inertias(const Links& tree, Data::Memory& m) {
-  for (std::size_t i = 0; i < tree.links.size(); ++i) m.I_W[i] = transformed(m.X_W[i], tree.links[i].inertia);
 }
 
 }  // namespace tangere

@@ -25,6 +25,9 @@ class Data {
   std::unique_ptr<Memory> memory_;
 };
 
+/// Jacobians whose rows are forces or accelerations, row after row.
+using RowMatrixX = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor | Eigen::DontAlign>;
+
 /// A vector of the caller's, of whatever storage.
 using VectorArgument = const Eigen::Ref<const VectorX>&;
 

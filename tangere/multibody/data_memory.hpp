@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tangere/math/aligned.hpp"
 #include "tangere/multibody/data.hpp"
 #include "tangere/multibody/links.hpp"
 
@@ -36,7 +37,6 @@ struct Data::Memory {
   std::vector<Vec4> origin;  // of its tree, from the world's
   std::vector<Motion> V_W;
   std::vector<Motion> A_W;  // gravity is the world's upward acceleration
-  std::vector<SpatialInertia> I_W;
   std::vector<SpatialInertia> composite;
   std::vector<Force> F_W;  // composite after a backward pass
   std::vector<Force> wrench_W;
@@ -45,8 +45,7 @@ struct Data::Memory {
 
   // by velocity coordinate
   std::vector<Motion> S;  // world axes, about the tree's origin
-  std::vector<Motion> U_motion;
-  std::vector<Force> U;  // articulated inertia times S, link's frame
+  std::vector<Force> U;   // articulated inertia times S, link's frame
   std::vector<double> d;
   std::vector<double> u;
   std::vector<Motion> psi_dot;
@@ -58,14 +57,16 @@ struct Data::Memory {
   VectorX bias_tau;
   VectorX acceleration;
   MatrixX M;
-  MatrixX factor;  // M = Lᵀ D L over the tree: L below the diagonal, 1 / D on it
+  AlignedVector M_rows;  // row k along the way to k (links.hpp)
+  AlignedVector L_rows;  // M = Lᵀ D L: L likewise, 1 / D at the end of each row
   MatrixX M_inverse;
   VectorX scratch;
-  MatrixX dtau_dq;
-  MatrixX dtau_dv;
-  MatrixX da_dq;
-  MatrixX da_dv;
-  MatrixX scratch_matrix;
+  RowMatrixX dtau_dq;
+  RowMatrixX dtau_dv;
+  AlignedVector columns;  // right-hand sides of solve_columns, in rows of column_stride
+  int column_stride = 0;
+  RowMatrixX da_dq;
+  RowMatrixX da_dv;
 };
 
 /// InputError unless the vector has as many entries as the model's.
@@ -81,7 +82,9 @@ void place_in_world(const Links& tree, Data::Memory& m);
 void move_in_world(const Links& tree, const double* v, const double* a, Data::Memory& m);
 /// Wrenches of the bodies (world axes, about the world's origin) summed by link, about the tree's origin.
 void gather_wrenches(const Links& tree, std::span<const Vector6> wrenches, Data::Memory& m);
-/// I_W of every link.
-void place_inertias(const Links& tree, Data::Memory& m);
+/// The dense M from its rows.
+void spread_mass_matrix(const Links& tree, Data::Memory& m);
+/// M⁻¹ times the first columns of `columns`, in place, by the last factors.
+void solve_columns(const Links& tree, Data::Memory& m, int count);
 
 }  // namespace tangere

@@ -72,8 +72,9 @@ void eliminate_several(const Links& tree, const Link& link, Data::Memory& m, Art
     for (int j = 0; j < N; ++j) D(j, k) = dot(S[j], m.U[static_cast<std::size_t>(link.v + k)]);
     D(k, k) += tree.armature[static_cast<std::size_t>(link.v + k)];
   }
-  const typename Several<N>::Matrix inverse = D.llt().solve(Several<N>::Matrix::Identity());
-  const typename Several<N>::Vector Du = inverse * u;
+  const Eigen::LLT<typename Several<N>::Matrix> factors(D);
+  const typename Several<N>::Vector Du = factors.solve(u);
+  const typename Several<N>::Matrix inverse = factors.solve(Several<N>::Matrix::Identity());
   // V_k = Σ_j D⁻¹(k, j) U_j: kept where the way back needs it
   Force DU[N];
   for (int k = 0; k < N; ++k) {

@@ -14,9 +14,17 @@ ForwardDynamicsDerivatives forward_dynamics_derivatives(const Model& model, Data
   (void)forward_dynamics(model, data, q, v, tau, wrenches);
   (void)inverse_dynamics_derivatives(model, data, q, v, m.acceleration, wrenches);
   factor_mass_matrix(model, data);
-  (void)inverse_mass_matrix(model, data);
-  m.da_dq.noalias() = -m.M_inverse * m.dtau_dq;
-  m.da_dv.noalias() = -m.M_inverse * m.dtau_dv;
+  // M⁻¹ times all three at once
+  const Eigen::Index nv = model.nv();
+  Eigen::Map<RowMatrixX, 0, Eigen::OuterStride<>> columns(m.columns.data(), nv, 3 * nv,
+                                                          Eigen::OuterStride<>(m.column_stride));
+  columns.leftCols(nv) = -m.dtau_dq;
+  columns.middleCols(nv, nv) = -m.dtau_dv;
+  columns.rightCols(nv).setIdentity();
+  solve_columns(model.links(), m, 3 * model.nv());
+  m.da_dq = columns.leftCols(nv);
+  m.da_dv = columns.middleCols(nv, nv);
+  m.M_inverse = columns.rightCols(nv);
   return {m.da_dq, m.da_dv, m.M_inverse, m.acceleration};
 }
 

@@ -10,8 +10,8 @@ namespace tangere {
 
 /// nv x nv each; rows are accelerations.
 struct ForwardDynamicsDerivatives {
-  const MatrixX& d_q;
-  const MatrixX& d_v;
+  const RowMatrixX& d_q;
+  const RowMatrixX& d_v;
   /// M⁻¹.
   const MatrixX& d_tau;
   const VectorX& acceleration;

@@ -84,13 +84,10 @@ InverseDynamicsDerivatives inverse_dynamics_derivatives(const Model& model, Data
   if (pushed) gather_wrenches(tree, wrenches, m);
 
   const Eigen::Index nv = model.nv();
-  const int* parent_dof = tree.parent_dof.data();
   m.dtau_dq.setZero();
   m.dtau_dv.setZero();
-  m.M.setZero();
   double* dq = m.dtau_dq.data();
   double* dv = m.dtau_dv.data();
-  double* M = m.M.data();
   for (int i = tree.size() - 1; i >= 0; --i) {
     const auto at = static_cast<std::size_t>(i);
     const Link& link = tree[i];
@@ -123,7 +120,14 @@ InverseDynamicsDerivatives inverse_dynamics_derivatives(const Model& model, Data
         pushed_torque[1] = turned.n;
       }
       m.tau[k] = tau;
-      for (int j = last; j >= 0; j = parent_dof[j]) {
+      double* row_dq = dq + k * nv;
+      double* row_dv = dv + k * nv;
+      double* row_M = m.M_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
+      const int* way = tree.way_to(last);
+      const int own = tree.way_length[static_cast<std::size_t>(k)];
+      const int length = tree.way_length[static_cast<std::size_t>(last)];
+      for (int e = 0; e < length; ++e) {
+        const int j = way[e];
         const auto jj = static_cast<std::size_t>(j);
         const Motion& S_j = m.S[jj];
         const Motion& psi_dot_dot = m.psi_dot_dot[jj];
@@ -132,16 +136,15 @@ InverseDynamicsDerivatives inverse_dynamics_derivatives(const Model& model, Data
         if (pushed) row_q -= pushed_torque[0] * S_j.v + pushed_torque[1] * S_j.w;
         const Vec4 row_v = IS.f * plus.v + IS.n * plus.w + BtS * S_j.w;
         const Vec4 values = sums(row_q, row_v, S_j.v * dF_q.f + S_j.w * dF_q.n, S_j.v * dF_v.f + S_j.w * dF_v.n);
-        dq[j * nv + k] = values[0];
-        dv[j * nv + k] = values[1];
-        const double mass = sum(IS.f * S_j.v + IS.n * S_j.w);
-        M[j * nv + k] = mass;
-        M[k * nv + j] = mass;
+        row_dq[j] = values[0];
+        row_dv[j] = values[1];
         if (j < link.v) {
-          dq[k * nv + j] = values[2];
-          dv[k * nv + j] = values[3];
+          dq[j * nv + k] = values[2];
+          dv[j * nv + k] = values[3];
         }
+        if (e < own) row_M[e] = sum(IS.f * S_j.v + IS.n * S_j.w);
       }
+      row_M[own - 1] += tree.armature[kk];
     }
     if (link.parent < 0) continue;
     const auto parent = static_cast<std::size_t>(link.parent);
@@ -153,12 +156,12 @@ InverseDynamicsDerivatives inverse_dynamics_derivatives(const Model& model, Data
   }
   for (Eigen::Index k = 0; k < nv; ++k) {
     const auto kk = static_cast<std::size_t>(k);
-    M[k * nv + k] += tree.armature[kk];
     m.tau[k] += tree.armature[kk] * a[k];
     dq[k * nv + k] += tree.stiffness[kk];
     dv[k * nv + k] += tree.damping[kk];
   }
   if (tree.has_passive) subtract_passive_forces(tree, q.data(), v.data(), m.tau.data());
+  spread_mass_matrix(tree, m);
   return {m.dtau_dq, m.dtau_dv, m.M};
 }
 

@@ -10,8 +10,8 @@ namespace tangere {
 
 /// nv x nv each; rows are forces. d_q is with respect to the tangent of configuration.hpp.
 struct InverseDynamicsDerivatives {
-  const MatrixX& d_q;
-  const MatrixX& d_v;
+  const RowMatrixX& d_q;
+  const RowMatrixX& d_v;
   /// The mass matrix.
   const MatrixX& d_a;
 };

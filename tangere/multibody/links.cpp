@@ -1,6 +1,7 @@
 #include "tangere/multibody/links.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
 
 #include "tangere/multibody/links_builder.hpp"
@@ -61,6 +62,33 @@ std::vector<Piece> pieces_of(const JointSpec& joint) {
       return {{free, Matrix3::Identity()}};
   }
   return {};
+}
+
+/// The ways from the root to every coordinate.
+void add_ways(Links& tree) {
+  const std::size_t nv = tree.parent_dof.size();
+  int longest = 0;
+  for (std::size_t k = 0; k < nv; ++k) {
+    const int parent = tree.parent_dof[k];
+    tree.way_length.push_back(parent < 0 ? 1 : tree.way_length[static_cast<std::size_t>(parent)] + 1);
+    longest = std::max(longest, tree.way_length.back());
+  }
+  tree.stride = (longest + 3) / 4 * 4;
+  tree.way.resize(nv * static_cast<std::size_t>(tree.stride));
+  for (std::size_t k = 0; k < nv; ++k) {
+    int* way = tree.way.data() + k * static_cast<std::size_t>(tree.stride);
+    std::fill_n(way, tree.stride, static_cast<int>(k));
+    int at = tree.way_length[k];
+    for (int j = static_cast<int>(k); j >= 0; j = tree.parent_dof[static_cast<std::size_t>(j)]) way[--at] = j;
+  }
+  for (std::size_t k = 0; k < nv; ++k) {
+    tree.first_beyond.push_back(static_cast<int>(tree.beyond.size()));
+    const int at = tree.way_length[k] - 1;
+    for (std::size_t j = k + 1; j < nv; ++j)
+      if (tree.way_length[j] > at && tree.way_to(static_cast<int>(j))[at] == static_cast<int>(k))
+        tree.beyond.push_back(static_cast<int>(j));
+  }
+  tree.first_beyond.push_back(static_cast<int>(tree.beyond.size()));
 }
 
 }  // namespace
@@ -133,6 +161,7 @@ Links build_links(std::span<const Body> bodies, std::span<const Joint> joints, s
     tree.rest.push_back(dof.rest);
     tree.has_passive = tree.has_passive || dof.damping != 0.0 || dof.stiffness != 0.0;
   }
+  add_ways(tree);
   return tree;
 }
 

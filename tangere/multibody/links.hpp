@@ -7,7 +7,9 @@
 /// have no mass. The frame of a link with an axis has it along z. Bodies that a fixed joint holds belong to the link
 /// they are fixed to. So no algorithm knows joint types, and none has a motion subspace that changes with q.
 
+#include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tangere/multibody/spatial.hpp"
@@ -44,6 +46,14 @@ struct Links {
   /// For each velocity coordinate: its link, and the coordinate before it on the way to the root (-1 at the root).
   std::vector<int> link_of_dof;
   std::vector<int> parent_dof;
+  /// The coordinates on the way from the root to each one, itself the last, in rows of `stride`; rows are filled up
+  /// with the coordinate itself. The way to a coordinate on the way is its beginning.
+  std::vector<int> way;
+  std::vector<int> way_length;
+  int stride = 0;
+  /// The coordinates beyond each one, itself excluded: those of k from first_beyond[k] to first_beyond[k + 1].
+  std::vector<int> beyond;
+  std::vector<int> first_beyond;
   /// The first link of each tree: where the tree's quantities in world axes are taken about.
   std::vector<int> root_of_link;
   /// Joint's first and last link (last < first: fixed), by joint.
@@ -57,6 +67,7 @@ struct Links {
   Vec4 gravity{};
   bool has_passive = false;
 
+  [[nodiscard]] const int* way_to(int dof) const { return way.data() + static_cast<std::ptrdiff_t>(dof) * stride; }
   [[nodiscard]] int size() const { return static_cast<int>(links.size()); }
   [[nodiscard]] const Link& operator[](int i) const { return links[static_cast<std::size_t>(i)]; }
 };

@@ -1,5 +1,8 @@
 /// Composite rigid bodies in world axes, where inertias add without transformation, and the factorisation of
 /// Featherstone (2008, table 6.3 and section 6.5) over the tree of coordinates.
+///
+/// Row k of M and of L is kept along the way from the root to k (links.hpp). The way to a coordinate on the way is the
+/// beginning of that, so the updates of the factorisation run over contiguous numbers.
 
 #include "tangere/multibody/mass_matrix.hpp"
 
@@ -15,90 +18,141 @@ const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q) {
   const Links& tree = model.links();
   place_links(tree, q.data(), m);
   place_in_world(tree, m);
-  place_inertias(tree, m);
-  std::copy(m.I_W.begin(), m.I_W.end(), m.composite.begin());
-
-  const Eigen::Index nv = model.nv();
-  m.M.setZero();
-  double* M = m.M.data();
-  const int* parent = tree.parent_dof.data();
+  for (std::size_t i = 0; i < tree.links.size(); ++i) m.composite[i] = transformed(m.X_W[i], tree.links[i].inertia);
   for (int i = tree.size() - 1; i >= 0; --i) {
     const Link& link = tree[i];
     const SpatialInertia& I = m.composite[static_cast<std::size_t>(i)];
     if (link.parent >= 0) m.composite[static_cast<std::size_t>(link.parent)] += I;
-    for (int k = link.v + link.nv - 1; k >= link.v; --k) {
+    for (int k = link.v; k < link.v + link.nv; ++k) {
       const Force IS = I * m.S[static_cast<std::size_t>(k)];
-      for (int j = k; j >= 0; j = parent[j]) {
-        const double value = dot(m.S[static_cast<std::size_t>(j)], IS);
-        M[j * nv + k] = value;
-        M[k * nv + j] = value;
+      const int* way = tree.way_to(k);
+      double* row = m.M_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
+      const int length = tree.way_length[static_cast<std::size_t>(k)];
+      for (int d = 0; d < length; d += 4) {
+        const auto product = [&](int e) {
+          const Motion& S = m.S[static_cast<std::size_t>(way[d + e])];
+          return S.v * IS.f + S.w * IS.n;
+        };
+        store4(row + d, sums(product(0), product(1), product(2), product(3)));
       }
-      M[k * nv + k] += tree.armature[static_cast<std::size_t>(k)];
+      row[length - 1] += tree.armature[static_cast<std::size_t>(k)];
     }
   }
+  spread_mass_matrix(tree, m);
   return m.M;
+}
+
+void spread_mass_matrix(const Links& tree, Data::Memory& m) {
+  const Eigen::Index nv = m.M.rows();
+  double* M = m.M.data();
+  for (Eigen::Index k = 0; k < nv; ++k) {
+    const int* way = tree.way_to(static_cast<int>(k));
+    const double* row = m.M_rows.data() + k * tree.stride;
+    for (int d = 0; d < tree.way_length[static_cast<std::size_t>(k)]; ++d) {
+      M[k * nv + way[d]] = row[d];
+      M[way[d] * nv + k] = row[d];
+    }
+  }
 }
 
 void factor_mass_matrix(const Model& model, Data& data) {
   Data::Memory& m = data.memory();
   const Links& tree = model.links();
-  const int* parent = tree.parent_dof.data();
-  const Eigen::Index nv = model.nv();
-  // column k of the symmetric matrix is its row: rows are contiguous in what follows
-  m.factor = m.M;
-  double* L = m.factor.data();
-  for (int k = static_cast<int>(nv) - 1; k >= 0; --k) {
-    double* row = L + k * nv;
-    const double inverse = 1.0 / row[k];
-    row[k] = inverse;
-    for (int i = parent[k]; i >= 0; i = parent[i]) {
-      const double a = row[i] * inverse;
-      double* above = L + i * nv;
-      for (int j = i; j >= 0; j = parent[j]) above[j] -= a * row[j];
-      row[i] = a;
+  const std::ptrdiff_t stride = tree.stride;
+  std::copy_n(m.M_rows.data(), m.M_rows.size(), m.L_rows.data());
+  double* L = m.L_rows.data();
+  for (int k = model.nv() - 1; k >= 0; --k) {
+    double* row = L + k * stride;
+    const int* way = tree.way_to(k);
+    const int last = tree.way_length[static_cast<std::size_t>(k)] - 1;
+    const double inverse = 1.0 / row[last];
+    row[last] = inverse;
+    for (int d = last - 1; d >= 0; --d) {
+      const double a = row[d] * inverse;
+      const Vec4 aa = splat4(a);
+      double* above = L + way[d] * stride;
+      // whole blocks of four: beyond the row's end nothing is read that counts
+      for (int e = 0; e <= d; e += 4) store4(above + e, load4(above + e) - aa * load4(row + e));
+      m.scratch[d] = a;
     }
+    for (int d = 0; d < last; ++d) row[d] = m.scratch[d];
   }
 }
 
 void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x) {
   require_size("x", x.size(), model.nv());
   const Data::Memory& m = data.memory();
-  const int* parent = model.links().parent_dof.data();
-  const int nv = model.nv();
-  const double* L = m.factor.data();
-  for (int k = nv - 1; k >= 0; --k) {
-    const double* row = L + static_cast<std::ptrdiff_t>(k) * nv;
-    for (int i = parent[k]; i >= 0; i = parent[i]) x[i] -= row[i] * x[k];
+  const Links& tree = model.links();
+  for (int k = model.nv() - 1; k >= 0; --k) {
+    const double* row = m.L_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
+    const int* way = tree.way_to(k);
+    for (int d = 0; d < tree.way_length[static_cast<std::size_t>(k)] - 1; ++d) x[way[d]] -= row[d] * x[k];
   }
-  for (int k = 0; k < nv; ++k) {
-    const double* row = L + static_cast<std::ptrdiff_t>(k) * nv;
-    double value = x[k] * row[k];
-    for (int i = parent[k]; i >= 0; i = parent[i]) value -= row[i] * x[i];
+  for (int k = 0; k < model.nv(); ++k) {
+    const double* row = m.L_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
+    const int* way = tree.way_to(k);
+    const int last = tree.way_length[static_cast<std::size_t>(k)] - 1;
+    double value = x[k] * row[last];
+    for (int d = 0; d < last; ++d) value -= row[d] * x[way[d]];
     x[k] = value;
   }
 }
 
+namespace {
+
+/// N times eight columns through both triangles: N chains of operations, so that none waits for the last.
+template <int N>
+void solve_columns_of(const Links& tree, const double* L, std::ptrdiff_t width, double* x) {
+  const auto nv = static_cast<int>(tree.parent_dof.size());
+  const std::ptrdiff_t stride = tree.stride;
+  Vec8 value[N];
+  const auto subtract = [&](double a, const double* from) {
+    for (int n = 0; n < N; ++n) value[n] -= a * load8(from + 8 * n);
+  };
+  for (int k = nv - 1; k >= 0; --k) {
+    const int at = tree.way_length[static_cast<std::size_t>(k)] - 1;
+    double* own = x + k * width;
+    for (int n = 0; n < N; ++n) value[n] = load8(own + 8 * n);
+    const int end = tree.first_beyond[static_cast<std::size_t>(k) + 1];
+    for (int e = tree.first_beyond[static_cast<std::size_t>(k)]; e < end; ++e) {
+      const int j = tree.beyond[static_cast<std::size_t>(e)];
+      subtract(L[j * stride + at], x + j * width);
+    }
+    for (int n = 0; n < N; ++n) store8(own + 8 * n, value[n]);
+  }
+  for (int k = 0; k < nv; ++k) {
+    const double* row = L + k * stride;
+    const int* way = tree.way_to(k);
+    const int last = tree.way_length[static_cast<std::size_t>(k)] - 1;
+    double* own = x + k * width;
+    for (int n = 0; n < N; ++n) value[n] = row[last] * load8(own + 8 * n);
+    for (int d = 0; d < last; ++d) subtract(row[d], x + way[d] * width);
+    for (int n = 0; n < N; ++n) store8(own + 8 * n, value[n]);
+  }
+}
+
+}  // namespace
+
+void solve_columns(const Links& tree, Data::Memory& m, int count) {
+  const double* L = m.L_rows.data();
+  const std::ptrdiff_t width = m.column_stride;
+  double* x = m.columns.data();
+  int left = (count + 7) / 8;
+  for (; left >= 4; left -= 4, x += 32) solve_columns_of<4>(tree, L, width, x);
+  if (left == 3) solve_columns_of<3>(tree, L, width, x);
+  if (left == 2) solve_columns_of<2>(tree, L, width, x);
+  if (left == 1) solve_columns_of<1>(tree, L, width, x);
+}
+
 const MatrixX& inverse_mass_matrix(const Model& model, Data& data) {
   Data::Memory& m = data.memory();
-  const int* parent = model.links().parent_dof.data();
   const Eigen::Index nv = model.nv();
-  const double* L = m.factor.data();
-  // M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, one row of L at a time on all columns; M⁻¹ is symmetric, so rows and columns are one
-  MatrixX& W = m.M_inverse;
-  W.setZero();
-  for (Eigen::Index k = nv - 1; k >= 0; --k) {
-    W(k, k) = 1.0;
-    const double* row = L + k * nv;
-    // columns of L⁻ᵀ, upper triangular: stored by its transpose's columns
-    for (int i = parent[k]; i >= 0; i = parent[i]) W.col(i).tail(nv - k) -= row[i] * W.col(k).tail(nv - k);
-  }
-  // W.col(i) holds row i of L⁻ᵀ (entries from i on); M⁻¹(:, c) = L⁻¹ D⁻¹ (L⁻ᵀ)(:, c)
-  for (Eigen::Index k = 0; k < nv; ++k) {
-    const double* row = L + k * nv;
-    W.col(k) *= row[k];
-    for (int i = parent[k]; i >= 0; i = parent[i]) W.col(k) -= row[i] * W.col(i);
-  }
-  return W;
+  Eigen::Map<RowMatrixX, 0, Eigen::OuterStride<>> columns(m.columns.data(), nv, nv,
+                                                          Eigen::OuterStride<>(m.column_stride));
+  columns.setIdentity();
+  solve_columns(model.links(), m, model.nv());
+  m.M_inverse = columns;
+  return m.M_inverse;
 }
 
 }  // namespace tangere

@@ -188,21 +188,18 @@ inline void keep_larger(V& value, I& index, V other, I other_index) {
 
 /// The index of the largest x m₀ + y m₁ + z m₂ over a term's vertices.
 [[nodiscard]] inline int farthest_vertex(const SupportTerm& term, Vec4 m) {
-  using Vec8 = double __attribute__((vector_size(64)));
   using Index8 = long long __attribute__((vector_size(64)));
-  using Vec8InMemory = double __attribute__((vector_size(64), may_alias));
   const int count = term.padded_vertices;
   const double* x = term.vertices;
   const double* y = x + count;
   const double* z = y + count;
-  const auto load = [](const double* p) -> Vec8 { return *reinterpret_cast<const Vec8InMemory*>(p); };
   const double m0 = m[0], m1 = m[1], m2 = m[2];
-  Vec8 best = load(x) * m0 + load(y) * m1 + load(z) * m2;
+  Vec8 best = load8(x) * m0 + load8(y) * m1 + load8(z) * m2;
   Index8 where{0, 1, 2, 3, 4, 5, 6, 7};
   Index8 at = where;
   for (int i = 8; i < count; i += 8) {
     at += 8;
-    keep_larger(best, where, Vec8(load(x + i) * m0 + load(y + i) * m1 + load(z + i) * m2), at);
+    keep_larger(best, where, Vec8(load8(x + i) * m0 + load8(y + i) * m1 + load8(z + i) * m2), at);
   }
   using Index4 = long long __attribute__((vector_size(32)));
   using Vec2 = double __attribute__((vector_size(16)));
