@@ -13,7 +13,7 @@
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/geometry/hull.hpp"
-#include "tangere/geometry/mass_properties.hpp"
+#include "tangere/geometry/moments.hpp"
 
 namespace tangere {
 namespace {
@@ -24,15 +24,30 @@ constexpr double kThickness = 1e-3;
 /// Of the mesh's size: points this near to the hull are on it.
 constexpr double kOnHull = 1e-9;
 
+/// One a row. In aligned memory, unlike MatrixX3: sums are then taken in an order that does not depend on the address,
+/// and the same mesh gives the same bits.
+using Points = Eigen::Matrix<double, Eigen::Dynamic, 3>;
+using Numbers = Eigen::VectorXd;
+
+/// The faces of a hull, likewise.
+struct Faces {
+  explicit Faces(const Hull& hull) : normals(hull.normals), offsets(hull.offsets) {}
+  /// How far a point is outside of the face that it is farthest outside of.
+  double height(const Vector3& p, Eigen::Index& face) const { return (normals * p - offsets).maxCoeff(&face); }
+
+  Points normals;
+  Numbers offsets;
+};
+
 /// The mesh's vertices with the middle of their box in the origin and its longest side 1.
 struct Normalised {
-  MatrixX3 points;
+  Points points;
   Vector3 middle;
   double size;
 };
 
 Normalised normalised(const TriangleMesh& mesh) {
-  Normalised result{MatrixX3(static_cast<Eigen::Index>(mesh.vertices.size()), 3), {}, 0.0};
+  Normalised result{Points(static_cast<Eigen::Index>(mesh.vertices.size()), 3), {}, 0.0};
   for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
     if (!mesh.vertices[i].allFinite())
       throw InputError("mesh.vertices[" + std::to_string(i) + "]",
@@ -50,32 +65,33 @@ Normalised normalised(const TriangleMesh& mesh) {
 }
 
 /// Axes of the points' spread, narrowest first.
-Matrix3 principal_axes(const MatrixX3& points) {
+Matrix3 principal_axes(const Points& points) {
   const Vector3 mean = points.colwise().mean().transpose();
-  const MatrixX3 centred = points.rowwise() - mean.transpose();
+  const Points centred = points.rowwise() - mean.transpose();
   const Matrix3 spread = centred.transpose() * centred;
   return Eigen::SelfAdjointEigenSolver<Matrix3>(spread).eigenvectors();
 }
 
-double extent(const MatrixX3& points, const Vector3& axis) {
-  const VectorX along = points * axis;
+double extent(const Points& points, const Vector3& axis) {
+  const Numbers along = points * axis;
   return along.maxCoeff() - along.minCoeff();
 }
 
 /// A flat mesh with its copies on both sides; its thickness, or 0 if it was thick enough.
-double thicken(MatrixX3& points, const Matrix3& axes) {
+double thicken(Points& points, const Matrix3& axes) {
   if (extent(points, axes.col(1)) < kThinnest) throw InputError("mesh", "all vertices lie on a line");
   if (extent(points, axes.col(0)) >= kThinnest) return 0.0;
   const Eigen::Index count = points.rows();
   const auto shift = (0.5 * kThickness * axes.col(0).transpose()).eval();
-  MatrixX3 both(2 * count, 3);
+  Points both(2 * count, 3);
   both.topRows(count) = points.rowwise() + shift;
   both.bottomRows(count) = points.rowwise() - shift;
   points = both;
   return kThickness;
 }
 
-MatrixX3 rows_of(const MatrixX3& points, const std::vector<int>& indices) {
+template <class Matrix>
+MatrixX3 rows_of(const Matrix& points, const std::vector<int>& indices) {
   MatrixX3 rows(static_cast<Eigen::Index>(indices.size()), 3);
   for (std::size_t i = 0; i < indices.size(); ++i)
     rows.row(static_cast<Eigen::Index>(i)) = points.row(static_cast<Eigen::Index>(indices[i]));
@@ -83,10 +99,10 @@ MatrixX3 rows_of(const MatrixX3& points, const std::vector<int>& indices) {
 }
 
 /// Points that surely span the space: extreme along the principal axes, and across them.
-std::vector<int> first_points(const MatrixX3& points, const Matrix3& axes) {
+std::vector<int> first_points(const Points& points, const Matrix3& axes) {
   std::vector<int> chosen;
   const auto add_extremes = [&](const Vector3& direction) {
-    const VectorX along = points * direction;
+    const Numbers along = points * direction;
     Eigen::Index low = 0;
     Eigen::Index high = 0;
     along.minCoeff(&low);
@@ -113,13 +129,13 @@ struct Outlier {
 
 /// For every face the point of `candidates` farthest outside, the farthest of all first; points that are inside are
 /// taken off the candidates.
-std::vector<Outlier> outliers(const MatrixX3& points, const Hull& hull, std::vector<int>& candidates) {
-  const auto faces = static_cast<std::size_t>(hull.normals.rows());
-  std::vector<Outlier> farthest(faces, {0.0, -1});
+std::vector<Outlier> outliers(const Points& points, const Hull& hull, std::vector<int>& candidates) {
+  const Faces faces(hull);
+  std::vector<Outlier> farthest(hull.faces.size(), {0.0, -1});
   std::vector<int> outside;
   for (const int i : candidates) {
     Eigen::Index face = 0;
-    const double distance = (hull.normals * points.row(i).transpose() - hull.offsets).maxCoeff(&face);
+    const double distance = faces.height(points.row(i).transpose(), face);
     if (distance <= kOnHull) continue;
     outside.push_back(i);
     Outlier& best = farthest[static_cast<std::size_t>(face)];
@@ -133,7 +149,7 @@ std::vector<Outlier> outliers(const MatrixX3& points, const Hull& hull, std::vec
   return farthest;
 }
 
-Hull grown_hull(const MatrixX3& points, const Matrix3& axes, int max_vertices) {
+Hull grown_hull(const Points& points, const Matrix3& axes, int max_vertices) {
   std::vector<int> chosen = first_points(points, axes);
   std::vector<int> candidates(static_cast<std::size_t>(points.rows()));
   for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i] = static_cast<int>(i);
@@ -183,25 +199,25 @@ MeshHull hull_of_mesh(const TriangleMesh& mesh, const MeshHullOptions& options) 
   options.verify();
   if (mesh.triangles.empty() || mesh.vertices.size() < 3) throw InputError("mesh", "has no triangles");
   Normalised given = normalised(mesh);
-  MatrixX3& points = given.points;
+  Points& points = given.points;
   const Matrix3 axes = principal_axes(points);
   const double thickness = thicken(points, axes);
   const Hull hull = with_small_faces(grown_hull(points, axes, options.max_vertices), options.max_face_corners);
 
   // about the centroid
-  const Vector3 mean = hull.vertices.colwise().mean().transpose();
-  const auto about = [&](const Vector3& center, double size) {
-    const VectorX distances = hull.offsets - hull.normals * center;
-    return Shape(Polytope{hull.normals, size * distances});
-  };
-  const Vector3 centroid = mean + mass_properties(about(mean, 1.0)).center;
-  MeshHull result{about(centroid, given.size), Pose::translation(given.middle + given.size * centroid)};
+  const Faces faces(hull);
+  const detail::Moments moments = detail::polyhedron_moments(hull);
+  const Vector3 centroid = moments.first / moments.volume;
+  const Numbers distances = faces.offsets - faces.normals * centroid;
+  MeshHull result{Polytope{hull.normals, given.size * distances},
+                  Pose::translation(given.middle + given.size * centroid)};
   result.num_vertices = static_cast<int>(hull.vertices.rows());
   result.thickened = given.size * thickness;
 
   // how far it is from the mesh
   for (Eigen::Index i = 0; i < points.rows(); ++i) {
-    const double height = given.size * (hull.normals * points.row(i).transpose() - hull.offsets).maxCoeff();
+    Eigen::Index face = 0;
+    const double height = given.size * faces.height(points.row(i).transpose(), face);
     result.outside = std::max(result.outside, height);
     result.inside = std::max(result.inside, -height);
   }
