@@ -1,5 +1,6 @@
 #include "tangere/io/robot_file.hpp"
 
+#include "tangere/io/urdf_reader.hpp"
 #include "tangere/io/xml_file.hpp"
 
 namespace tangere {
@@ -12,9 +13,10 @@ std::string to_string(const Notice& notice) {
   return text;
 }
 
-Robot load_robot(const std::filesystem::path& file, const LoadOptions& /*options*/) {
-  const detail::XmlDocument document = detail::XmlDocument::load(file);
-  document.root().fail("must be <robot> (URDF) or <mujoco> (MJCF)");
+Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) {
+  const std::string format = detail::XmlDocument::load(file).root().name();
+  if (format == "robot") return load_urdf(file, options);
+  detail::XmlDocument::load(file).root().fail("must be <robot> (URDF) or <mujoco> (MJCF)");
 }
 
 }  // namespace tangere
