@@ -8,7 +8,7 @@
 namespace tangere::detail {
 namespace {
 
-MassProperties read_inertial(const XmlElement& inertial) {
+MassProperties read_inertial(const XmlElement& inertial, std::vector<Notice>& notices) {
   const Pose X = read_origin(inertial);
   MassProperties result{inertial.child("mass").number("value"), X.p, Matrix3::Zero()};
   if (result.mass < 0.0) inertial.child("mass").fail("value", "must not be negative");
@@ -20,6 +20,11 @@ MassProperties read_inertial(const XmlElement& inertial) {
   I(0, 1) = I(1, 0) = inertia.number("ixy");
   I(0, 2) = I(2, 0) = inertia.number("ixz");
   I(1, 2) = I(2, 1) = inertia.number("iyz");
+  // six times the same number: somebody who had to write something, and no body at all
+  if (I(0, 0) > 0.0 && (I.array() == I(0, 0)).all()) {
+    notices.push_back(inertia.notice("no body has six equal entries: the products of inertia are not used"));
+    I = I.diagonal().asDiagonal();
+  }
   // given in the inertial frame's axes
   result.inertia = X.R * I * X.R.transpose();
   result.inertia = (0.5 * (result.inertia + result.inertia.transpose())).eval();
@@ -151,7 +156,7 @@ std::optional<VisualShape> UrdfLinkReader::read_visual(const XmlElement& visual)
 BodySpec UrdfLinkReader::read(const XmlElement& link) {
   BodySpec body;
   body.name = link.text("name");
-  if (const std::optional<XmlElement> inertial = link.find_child("inertial")) body.inertia = read_inertial(*inertial);
+  if (const std::optional<XmlElement> inertial = link.find_child("inertial")) body.inertia = read_inertial(*inertial, notices_);
   for (const XmlElement& collision : link.children("collision")) body.shapes.push_back(read_collision(collision));
   for (const XmlElement& visual : link.children("visual"))
     if (std::optional<VisualShape> shape = read_visual(visual)) body.visuals.push_back(*std::move(shape));
