@@ -1,5 +1,6 @@
 #include "tangere/io/robot_file.hpp"
 
+#include "tangere/io/mjcf_reader.hpp"
 #include "tangere/io/xml_file.hpp"
 
 namespace tangere {
@@ -12,8 +13,9 @@ std::string to_string(const Notice& notice) {
   return text;
 }
 
-Robot load_robot(const std::filesystem::path& file, const LoadOptions& /*options*/) {
+Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) {
   const detail::XmlDocument document = detail::XmlDocument::load(file);
+  if (document.root().name() == "mujoco") return load_mjcf(file, options);
   document.root().fail("must be <robot> (URDF) or <mujoco> (MJCF)");
 }
 
