@@ -10,6 +10,7 @@
 
 #include "apps/cli/commands.hpp"
 #include "apps/cli/text.hpp"
+#include "tangere/io/mjcf_writer.hpp"
 #include "tangere/io/robot_file.hpp"
 #include "tangere/io/urdf_writer.hpp"
 #include "tangere/math/error.hpp"
@@ -185,6 +186,8 @@ int run_inspect(const InspectArguments& arguments) {
     const Robot robot = load_robot(arguments.file, options);
     if (arguments.export_as == "urdf")
       std::fputs(to_urdf(robot).c_str(), stdout);
+    else if (arguments.export_as == "mjcf")
+      std::fputs(to_mjcf(robot).c_str(), stdout);
     else
       (arguments.json ? print_json : print_text)(robot);
   } catch (const InputError& error) {

@@ -1,5 +1,6 @@
 #include "tangere/io/robot_file.hpp"
 
+#include "tangere/io/mjcf_reader.hpp"
 #include "tangere/io/urdf_reader.hpp"
 #include "tangere/io/xml_file.hpp"
 
@@ -14,9 +15,10 @@ std::string to_string(const Notice& notice) {
 }
 
 Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) {
-  const std::string format = detail::XmlDocument::load(file).root().name();
-  if (format == "robot") return load_urdf(file, options);
-  detail::XmlDocument::load(file).root().fail("must be <robot> (URDF) or <mujoco> (MJCF)");
+  const detail::XmlElement root = detail::XmlDocument::load(file).root();
+  if (root.name() == "robot") return load_urdf(file, options);
+  if (root.name() == "mujoco") return load_mjcf(file, options);
+  root.fail("must be <robot> (URDF) or <mujoco> (MJCF)");
 }
 
 }  // namespace tangere
