@@ -156,7 +156,8 @@ std::optional<VisualShape> UrdfLinkReader::read_visual(const XmlElement& visual)
 BodySpec UrdfLinkReader::read(const XmlElement& link) {
   BodySpec body;
   body.name = link.text("name");
-  if (const std::optional<XmlElement> inertial = link.find_child("inertial")) body.inertia = read_inertial(*inertial, notices_);
+  if (const std::optional<XmlElement> inertial = link.find_child("inertial"))
+    body.inertia = read_inertial(*inertial, notices_);
   for (const XmlElement& collision : link.children("collision")) body.shapes.push_back(read_collision(collision));
   for (const XmlElement& visual : link.children("visual"))
     if (std::optional<VisualShape> shape = read_visual(visual)) body.visuals.push_back(*std::move(shape));

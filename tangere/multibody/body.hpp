@@ -43,8 +43,8 @@ struct BodySpec {
   /// Mass, centre of mass in the body's frame, inertia about the centre in the body's axes. A body may be massless as
   /// long as something beyond its joint has mass.
   MassProperties inertia{0.0, Vector3::Zero(), Matrix3::Zero()};
-  std::vector<CollisionShape> shapes;
-  std::vector<VisualShape> visuals;
+  std::vector<CollisionShape> shapes{};
+  std::vector<VisualShape> visuals{};
 };
 
 }  // namespace tangere

@@ -77,16 +77,16 @@ struct Mimic {
 };
 
 struct JointSpec {
-  std::string name;
+  std::string name{};
   JointType type = JointType::fixed;
-  Pose X_PJ;
-  Pose X_CJ;
+  Pose X_PJ{};
+  Pose X_CJ{};
   Vector3 axis = Vector3::UnitZ();
   Vector3 axis2 = Vector3::UnitX();
   double pitch = 0.0;
   /// One entry a velocity coordinate, or one for all, or none (defaults).
-  std::vector<DofSpec> dofs;
-  std::optional<Mimic> mimic;
+  std::vector<DofSpec> dofs{};
+  std::optional<Mimic> mimic{};
 };
 
 }  // namespace tangere
