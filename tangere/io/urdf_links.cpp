@@ -23,7 +23,7 @@ MassProperties read_inertial(const XmlElement& inertial, std::vector<Notice>& no
   // six times the same number: somebody who had to write something, and no body at all
   if (I(0, 0) > 0.0 && (I.array() == I(0, 0)).all()) {
     notices.push_back(inertia.notice("no body has six equal entries: the products of inertia are not used"));
-    I = I.diagonal().asDiagonal();
+    I = Matrix3(I(0, 0) * Matrix3::Identity());
   }
   // given in the inertial frame's axes
   result.inertia = X.R * I * X.R.transpose();

@@ -377,7 +377,7 @@ TEST(Urdf, BadLinks) {
   EXPECT_HAS(error_of(collision("<geometry><box size=\"1 1 1\"/><sphere radius=\"1\"/></geometry>")),
              "there is a geometry already");
   EXPECT_HAS(error_of(collision("<geometry><box size=\"1 0 1\"/></geometry>")),
-             "r.urdf:2: robot[r]/link[a]/collision/geometry/box: box.size.y: must be positive, got 0");
+             "r.urdf:2: robot[r]/link[a]/collision/geometry/box: box.size.y: must be positive and finite, got 0");
   EXPECT_HAS(error_of(collision("<geometry><sphere/></geometry>")), "sphere.radius: is required");
 }
 
