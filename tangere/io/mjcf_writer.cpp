@@ -255,15 +255,18 @@ class Writer {
     out_.open("actuator");
     for (const Actuator& actuator : robot_.actuators) {
       using Kind = Actuator::Kind;
-      const bool scaled = actuator.kind == Kind::motor && actuator.gain != 1.0;
-      out_.open(scaled                            ? "general"
+      // in words that every version of MuJoCo knows
+      const bool general = (actuator.kind == Kind::motor && actuator.gain != 1.0) ||
+                           (actuator.kind == Kind::position && actuator.damping != 0.0);
+      out_.open(general                           ? "general"
                 : actuator.kind == Kind::motor    ? "motor"
                 : actuator.kind == Kind::position ? "position"
                                                   : "velocity");
       out_.text("name", actuator.name);
-      if (scaled) out_.number("gainprm", actuator.gain);
-      if (actuator.kind == Kind::position) out_.number("kp", actuator.gain);
-      if (actuator.kind == Kind::position && actuator.damping != 0.0) out_.number("kv", actuator.damping);
+      if (general) out_.number("gainprm", actuator.gain);
+      if (general && actuator.kind == Kind::position)
+        out_.text("biastype", "affine").numbers("biasprm", Vector3(0.0, -actuator.gain, -actuator.damping));
+      if (!general && actuator.kind == Kind::position) out_.number("kp", actuator.gain);
       if (actuator.kind == Kind::velocity) out_.number("kv", actuator.gain);
       const auto joint = std::find_if(model_.joints().begin(), model_.joints().end(), [&](const Joint& j) {
         return actuator.dof >= j.first_v && actuator.dof < j.first_v + j.nv;
