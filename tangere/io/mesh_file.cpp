@@ -33,15 +33,15 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-File open_file(const std::filesystem::path& file) { return File(std::fopen(file.c_str(), "rb")); }
-
 [[noreturn]] void fail_to_read(const std::filesystem::path& file) {
   throw InputError(file.string(), std::string("cannot be read: ") + std::strerror(errno));
 }
 
 void require_readable_size(const std::filesystem::path& file) {
   std::error_code error;
-  if (std::filesystem::is_directory(file, error)) throw InputError(file.string(), "is a folder");
+  if (!std::filesystem::exists(file, error)) throw InputError(file.string(), "there is no such file");
+  // a pipe could be waited for
+  if (!std::filesystem::is_regular_file(file, error)) throw InputError(file.string(), "is not a file");
   const std::uintmax_t size = std::filesystem::file_size(file, error);
   if (!error && size > kMaxMeshFile)
     throw InputError(file.string(), "must have at most " + std::to_string(kMaxMeshFile >> 20) + " MiB, has " +
@@ -49,16 +49,15 @@ void require_readable_size(const std::filesystem::path& file) {
 }
 
 std::string read_bytes(const std::filesystem::path& file) {
-  const File handle = open_file(file);
-  if (!handle) fail_to_read(file);
   require_readable_size(file);
-  // what has no size (a pipe) is stopped at the limit too
+  const File handle(std::fopen(file.c_str(), "rb"));
+  if (!handle) fail_to_read(file);
+  // not more than the limit, should it grow meanwhile
   std::string bytes;
   std::string block(1 << 16, '\0');
   while (const std::size_t count = std::fread(block.data(), 1, block.size(), handle.get())) {
     bytes.append(block, 0, count);
-    if (bytes.size() > kMaxMeshFile)
-      throw InputError(file.string(), "must have at most " + std::to_string(kMaxMeshFile >> 20) + " MiB");
+    if (bytes.size() > kMaxMeshFile) break;
   }
   if (std::ferror(handle.get()) != 0) fail_to_read(file);
   return bytes;
@@ -69,7 +68,6 @@ TriangleMesh read(const std::filesystem::path& file) {
   if (ending == ".obj") return detail::parse_obj(read_bytes(file), file.string());
   if (ending == ".stl") return detail::parse_stl(read_bytes(file), file.string());
   if (is_for_assimp(ending)) {
-    if (!open_file(file)) fail_to_read(file);
     require_readable_size(file);
     return detail::read_with_assimp(file);
   }

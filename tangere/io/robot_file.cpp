@@ -1,6 +1,7 @@
 #include "tangere/io/robot_file.hpp"
 
 #include "tangere/io/mjcf_reader.hpp"
+#include "tangere/io/urdf_reader.hpp"
 #include "tangere/io/xml_file.hpp"
 
 namespace tangere {
@@ -14,9 +15,10 @@ std::string to_string(const Notice& notice) {
 }
 
 Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) {
-  const detail::XmlDocument document = detail::XmlDocument::load(file);
-  if (document.root().name() == "mujoco") return load_mjcf(file, options);
-  document.root().fail("must be <robot> (URDF) or <mujoco> (MJCF)");
+  const detail::XmlElement root = detail::XmlDocument::load(file).root();
+  if (root.name() == "robot") return load_urdf(file, options);
+  if (root.name() == "mujoco") return load_mjcf(file, options);
+  root.fail("must be <robot> (URDF) or <mujoco> (MJCF)");
 }
 
 }  // namespace tangere
