@@ -105,10 +105,14 @@ void read_mesh(MjcfReader& reader, const XmlElement& element) {
 
   // the solid inside, or the hull where the surface is not closed
   MassProperties solid = posed(mass_properties(hull.shape, 1.0), hull.X_MS);
-  try {
-    solid = mass_properties(*mesh, 1.0);
-  } catch (const InputError& error) {
-    reader.report(element, "the inertia is that of the convex hull: the mesh " + error.reason());
+  const std::string inertia = element.find_word("inertia", {"legacy", "exact", "convex", "shell"}).value_or("exact");
+  if (inertia == "shell") reader.report(element, "the mass is taken to fill the mesh, not to lie on its surface");
+  if (inertia != "convex") {
+    try {
+      solid = mass_properties(*mesh, 1.0);
+    } catch (const InputError& error) {
+      reader.report(element, "the inertia is that of the convex hull: the mesh " + error.reason());
+    }
   }
   reader.meshes.emplace(name, MjcfMesh{std::move(mesh), std::move(hull), solid});
 }

@@ -23,7 +23,11 @@ std::string escaped(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        out += c;
+        // blanks of all kinds would be taken for a space, or a line's end for another
+        if (c >= 0 && c < ' ')
+          out += "&#" + std::to_string(static_cast<int>(c)) + ";";
+        else
+          out += c;
     }
   }
   return out;

@@ -19,10 +19,12 @@ namespace {
 
 using detail::XmlText;
 
-/// MuJoCo's ranges have two ends.
-constexpr double kFar = 1e10;
-
-double finite(double bound) { return std::clamp(bound, -kFar, kFar); }
+/// MuJoCo's ranges have two ends: one that is missing is put far away.
+Eigen::Vector2d both_ends(double lower, double upper) {
+  const double far =
+      std::max({1e10, std::isfinite(lower) ? 10.0 * lower : 0.0, std::isfinite(upper) ? -10.0 * upper : 0.0});
+  return {std::isfinite(lower) ? lower : -far, std::isfinite(upper) ? upper : far};
+}
 
 class Writer {
  public:
@@ -38,6 +40,7 @@ class Writer {
       if (joint.nq != joint.nv) initial_[joint.first_q + joint.nq - 1] = 1.0;
     if (!robot.keyframes.empty() && robot.keyframes[0].name == "initial" && can_start_at(robot.keyframes[0]))
       initial_ = robot.keyframes[0].q;
+    find_chains();
   }
 
   std::string write() {
@@ -113,22 +116,27 @@ class Writer {
     return (X.R - Matrix3::Identity()).cwiseAbs().maxCoeff() < 1e-12 && X.p.cwiseAbs().maxCoeff() < 1e-12;
   }
 
-  /// Whether this body only separates two joints of the body behind it, and which that is.
-  [[nodiscard]] int next_in_chain(int index) const {
-    const Body& body = model_.body(index);
-    const std::vector<int>& behind = children_[static_cast<std::size_t>(index)];
-    const bool empty = body.spec.inertia.mass == 0.0 && body.spec.inertia.inertia.isZero(0.0) &&
-                       body.spec.shapes.empty() && body.spec.visuals.empty();
-    if (!empty || behind.size() != 1) return -1;
-    const Joint& next = model_.joint(behind[0]);
-    if (next.spec.type == JointType::fixed || next.spec.type == JointType::free) return -1;
-    if (model_.joint(index).spec.type == JointType::fixed || model_.joint(index).spec.type == JointType::free)
-      return -1;
-    if (!is_identity(pose_at_start(next))) return -1;
-    // the name says so
-    int last = behind[0];
-    while (next_in_chain(last) >= 0) last = next_in_chain(last);
-    return body.spec.name == model_.body(last).spec.name + "/" + model_.joint(index).spec.name ? behind[0] : -1;
+  /// The bodies that only separate two joints of the one behind them.
+  void find_chains() {
+    const auto moves = [&](int i) {
+      const JointType type = model_.joint(i).spec.type;
+      return type == JointType::revolute || type == JointType::prismatic || type == JointType::ball;
+    };
+    // from the leaves on, so that the last body of a chain is known
+    chain_.assign(children_.size(), {-1, -1});
+    for (int i = model_.num_bodies() - 1; i >= 0; --i) {
+      const BodySpec& spec = model_.body(i).spec;
+      Chain& chain = chain_[static_cast<std::size_t>(i)];
+      chain.last = i;
+      const std::vector<int>& behind = children_[static_cast<std::size_t>(i)];
+      const bool empty =
+          spec.inertia.mass == 0.0 && spec.inertia.inertia.isZero(0.0) && spec.shapes.empty() && spec.visuals.empty();
+      if (!empty || behind.size() != 1 || !moves(i) || !moves(behind[0])) continue;
+      const int last = chain_[static_cast<std::size_t>(behind[0])].last;
+      if (spec.name == model_.body(last).spec.name + "/" + model_.joint(i).spec.name &&
+          is_identity(pose_at_start(model_.joint(behind[0]))))
+        chain = {behind[0], last};
+    }
   }
 
   void write_body(int first) {
@@ -138,14 +146,10 @@ class Writer {
       for (const int child : children_[static_cast<std::size_t>(first)]) write_body(child);
       return;
     }
-    int last = first;
-    while (next_in_chain(last) >= 0) last = next_in_chain(last);
+    const int last = chain_[static_cast<std::size_t>(first)].last;
     const BodySpec& spec = model_.body(last).spec;
     out_.open("body").text("name", spec.name).pose(pose_at_start(model_.joint(first)));
-    for (int i = first;; i = next_in_chain(i)) {
-      write_joint(model_.joint(i));
-      if (i == last) break;
-    }
+    for (int i = first; i >= 0; i = chain_[static_cast<std::size_t>(i)].next) write_joint(model_.joint(i));
     if (spec.inertia.mass > 0.0 || !spec.inertia.inertia.isZero(0.0)) {
       const Matrix3& I = spec.inertia.inertia;
       Eigen::Matrix<double, 6, 1> full;
@@ -188,8 +192,7 @@ class Writer {
     if (scalar) {
       out_.numbers("axis", spec.X_CJ.R * spec.axis);
       amount("ref", initial_[joint.first_q]);
-      if (std::isfinite(dof.lower) || std::isfinite(dof.upper))
-        out_.numbers("range", Eigen::Vector2d(finite(dof.lower), finite(dof.upper)));
+      if (std::isfinite(dof.lower) || std::isfinite(dof.upper)) out_.numbers("range", both_ends(dof.lower, dof.upper));
       amount("stiffness", dof.stiffness);
       amount("springref", dof.rest);
     }
@@ -255,15 +258,18 @@ class Writer {
     out_.open("actuator");
     for (const Actuator& actuator : robot_.actuators) {
       using Kind = Actuator::Kind;
-      const bool scaled = actuator.kind == Kind::motor && actuator.gain != 1.0;
-      out_.open(scaled                            ? "general"
+      // in words that every version of MuJoCo knows
+      const bool general = (actuator.kind == Kind::motor && actuator.gain != 1.0) ||
+                           (actuator.kind == Kind::position && actuator.damping != 0.0);
+      out_.open(general                           ? "general"
                 : actuator.kind == Kind::motor    ? "motor"
                 : actuator.kind == Kind::position ? "position"
                                                   : "velocity");
       out_.text("name", actuator.name);
-      if (scaled) out_.number("gainprm", actuator.gain);
-      if (actuator.kind == Kind::position) out_.number("kp", actuator.gain);
-      if (actuator.kind == Kind::position && actuator.damping != 0.0) out_.number("kv", actuator.damping);
+      if (general) out_.number("gainprm", actuator.gain);
+      if (general && actuator.kind == Kind::position)
+        out_.text("biastype", "affine").numbers("biasprm", Vector3(0.0, -actuator.gain, -actuator.damping));
+      if (!general && actuator.kind == Kind::position) out_.number("kp", actuator.gain);
       if (actuator.kind == Kind::velocity) out_.number("kv", actuator.gain);
       const auto joint = std::find_if(model_.joints().begin(), model_.joints().end(), [&](const Joint& j) {
         return actuator.dof >= j.first_v && actuator.dof < j.first_v + j.nv;
@@ -273,8 +279,7 @@ class Writer {
       gear[actuator.dof - joint->first_v] = actuator.gear;
       out_.text("joint", joint->spec.name).numbers("gear", gear);
       const auto range = [&](const char* attribute, double lower, double upper) {
-        if (std::isfinite(lower) || std::isfinite(upper))
-          out_.numbers(attribute, Eigen::Vector2d(finite(lower), finite(upper)));
+        if (std::isfinite(lower) || std::isfinite(upper)) out_.numbers(attribute, both_ends(lower, upper));
       };
       range("ctrlrange", actuator.lower_control, actuator.upper_control);
       range("forcerange", actuator.lower_force, actuator.upper_force);
@@ -325,6 +330,11 @@ class Writer {
   std::vector<int> roots_;
   std::vector<std::vector<int>> children_;
   VectorX initial_;
+  struct Chain {
+    int next;
+    int last;
+  };
+  std::vector<Chain> chain_;
   int world_body_ = kWorld;
   std::vector<const Joint*> order_;
 };

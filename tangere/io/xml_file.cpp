@@ -142,7 +142,7 @@ std::string XmlElement::path() const {
   std::vector<std::string> levels;
   for (const XMLNode* node = &node_of(node_); node != nullptr && node->ToElement() != nullptr; node = node->Parent()) {
     const char* name = node->ToElement()->Attribute("name");
-    if (name == nullptr) name = node->ToElement()->Attribute("class");
+    if (name == nullptr && std::string_view(node->Value()) == "default") name = node->ToElement()->Attribute("class");
     levels.push_back(shown(node->Value()) + (name == nullptr ? "" : "[" + shown(name) + "]"));
   }
   // of a deep one, the ends

@@ -37,7 +37,7 @@ class XmlElement {
   [[nodiscard]] std::string name() const;
   [[nodiscard]] const std::string& file() const;
   [[nodiscard]] int line() const;
-  /// The elements from the root down, with their `name` (or `class`) where they have one.
+  /// The elements from the root down, with their `name` where they have one (a <default> its `class`).
   [[nodiscard]] std::string path() const;
   /// `file:line: path`.
   [[nodiscard]] std::string place() const;
