@@ -10,6 +10,7 @@
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/robot_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tangere {
@@ -420,24 +421,11 @@ TEST(Urdf, BadFiles) {
 // robots of others
 // ---------------------------------------------------------------------------------------------------------------------
 
-class SharedRobots : public testing::Test {
- protected:
-  /// Null if the folder with public robots is not beside the project.
-  static std::filesystem::path find(const std::string& name) {
-    for (std::filesystem::path folder = TANGERE_TEST_DATA; folder != folder.parent_path();
-         folder = folder.parent_path()) {
-      const std::filesystem::path file = folder / "shared" / "robots" / name;
-      if (std::filesystem::exists(file)) return file;
-    }
-    return {};
-  }
-};
+#define FIND_OR_SKIP(file, name)                             \
+  const std::filesystem::path file = test::robot_file(name); \
+  if (file.empty()) GTEST_SKIP() << "the robot " << (name) << " is not here"
 
-#define FIND_OR_SKIP(file, name)                 \
-  const std::filesystem::path file = find(name); \
-  if (file.empty()) GTEST_SKIP() << "shared/robots/" << (name) << " is not here"
-
-TEST_F(SharedRobots, Atlas) {
+TEST(SharedUrdf, Atlas) {
   FIND_OR_SKIP(file, "atlas/atlas_v3_no_head.urdf");
   const Model model = load_robot(file, {.base = Base::free}).model;
   EXPECT_EQ(model.nv(), 33);
@@ -455,29 +443,29 @@ TEST_F(SharedRobots, Atlas) {
   EXPECT_EQ(model.body(0).spec.name, "pelvis");
 }
 
-TEST_F(SharedRobots, AtlasWithBoxes) {
+TEST(SharedUrdf, AtlasWithBoxes) {
   FIND_OR_SKIP(file, "atlas/atlas_v3_box_colliders.urdf");
   const Model model = load_robot(file, {.base = Base::free}).model;
   EXPECT_EQ(model.nv(), 33);
   EXPECT_NEAR(model.total_mass(), 146.55, 5e-3);
 }
 
-TEST_F(SharedRobots, SimpleHumanoid) {
+TEST(SharedUrdf, SimpleHumanoid) {
   FIND_OR_SKIP(file, "simple_humanoid_description/urdf/simple_humanoid.urdf");
   EXPECT_EQ(load_robot(file).model.nv(), 29);
 }
 
-TEST_F(SharedRobots, Quadruped) {
+TEST(SharedUrdf, Quadruped) {
   FIND_OR_SKIP(file, "quadruped_description/urdf/quadruped.urdf");
   EXPECT_EQ(load_robot(file, {.base = Base::free}).model.nv(), 14);
 }
 
-TEST_F(SharedRobots, DoublePendulum) {
+TEST(SharedUrdf, DoublePendulum) {
   FIND_OR_SKIP(file, "double_pendulum_description/urdf/double_pendulum.urdf");
   EXPECT_EQ(load_robot(file).model.nv(), 2);
 }
 
-TEST_F(SharedRobots, Hyq) {
+TEST(SharedUrdf, Hyq) {
   FIND_OR_SKIP(file, "hyq_description/robots/hyq_no_sensors.urdf");
   try {
     EXPECT_EQ(load_robot(file, {.base = Base::free}).model.nv(), 18);
