@@ -2,6 +2,7 @@
 
 JOBS ?= $(shell nproc)
 CTEST_ARGS ?=
+FUZZ_SECONDS ?= 600
 
 CXX_FILES = $(shell find tangere apps bench tests examples python -name '*.hpp' -o -name '*.cpp' 2>/dev/null)
 CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
@@ -9,7 +10,7 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SECONDARY:
-.PHONY: help demo test build bench stress sanitize test-clang format format-check tidy clean
+.PHONY: help demo test build bench stress sanitize fuzz test-clang format format-check tidy clean
 .PHONY: packages-build packages-test packages-bench packages-lint
 
 help:  ## show this list
@@ -32,6 +33,13 @@ sanitize: packages-test test-asan test-tsan  ## all tests under the address, und
 
 stress: packages-test compile-dev  ## a million random pairs of all shapes, sizes and skews: none may fail
 	TANGERE_STRESS_PAIRS=1000000 build/dev/bin/test_proximity --gtest_filter='ScalingStress.*'
+
+fuzz: packages-build packages-lint compile-fuzz  ## throw broken files at the readers, FUZZ_SECONDS (600) each
+	@for program in build/fuzz/bin/fuzz_*; do \
+	  corpus=build/fuzz/corpus/$${program##*/fuzz_}; mkdir -p "$$corpus"; echo "== $$program"; \
+	  "$$program" -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 \
+	    -artifact_prefix="$$corpus-" "$$corpus" "tests/fuzz/$${program##*/fuzz_}" || exit 1; \
+	done
 
 test-clang: packages-test packages-lint test-dev-clang  ## all tests, built with clang
 

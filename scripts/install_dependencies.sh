@@ -5,7 +5,7 @@
 
 set -euo pipefail
 
-build=(g++ make cmake ninja-build ccache libeigen3-dev libqhull-dev nlohmann-json3-dev libcli11-dev)
+build=(g++ make cmake ninja-build ccache libeigen3-dev libqhull-dev nlohmann-json3-dev libtinyxml2-dev libcli11-dev)
 test=(libgtest-dev python3)
 bench=(libbenchmark-dev libfcl-dev libmujoco-dev)
 lint=(clang clang-format clang-tidy python3)

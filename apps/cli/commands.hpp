@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tangere::cli {
 
@@ -17,6 +18,18 @@ struct QueryArguments {
   std::string file;
 };
 [[nodiscard]] int run_query(const QueryArguments& arguments);
+
+struct InspectArguments {
+  std::string file;
+  /// `fixed` or `free`.
+  std::string base = "fixed";
+  std::vector<std::string> package_paths;
+  bool strict = false;
+  bool json = false;
+  /// Empty: describe the robot; `urdf`, `mjcf`: write it as such a file.
+  std::string export_as;
+};
+[[nodiscard]] int run_inspect(const InspectArguments& arguments);
 
 struct DoctorArguments {
   bool json = false;

@@ -32,6 +32,23 @@ int run(int argc, char** argv) {
   query_command->footer(
       "Each bad line gets an error object with its line number, the others are answered; exit code 2 if any was bad.");
 
+  InspectArguments inspect;
+  CLI::App* inspect_command =
+      app.add_subcommand("inspect", "Say what is in a robot file (URDF, MJCF), and what of it is not used");
+  inspect_command->add_option("FILE", inspect.file, "Robot file")->required();
+  inspect_command->add_option("--base", inspect.base, "What holds the root of a URDF: fixed or free")
+      ->check(CLI::IsMember({"fixed", "free"}))
+      ->capture_default_str();
+  inspect_command
+      ->add_option("--package-path", inspect.package_paths,
+                   "Folder where package://… and relative mesh names are looked for (may be repeated)")
+      ->expected(1)
+      ->take_all();
+  inspect_command->add_flag("--strict", inspect.strict, "Notices are errors");
+  inspect_command->add_flag("--json", inspect.json, "For machines");
+  inspect_command->add_option("--export", inspect.export_as, "Write the robot as a file: urdf or mjcf")
+      ->check(CLI::IsMember({"urdf", "mjcf"}));
+
   DoctorArguments doctor;
   CLI::App* doctor_command = app.add_subcommand("doctor", "Say what is present, and check that it works");
   doctor_command->add_flag("--json", doctor.json, "For machines");
@@ -41,15 +58,17 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& wish) {
     return app.exit(wish);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    const CLI::App* where = demo_command->parsed()     ? demo_command
-                            : query_command->parsed()  ? query_command
-                            : doctor_command->parsed() ? doctor_command
-                                                       : &app;
+    const CLI::App* where = demo_command->parsed()      ? demo_command
+                            : query_command->parsed()   ? query_command
+                            : inspect_command->parsed() ? inspect_command
+                            : doctor_command->parsed()  ? doctor_command
+                                                        : &app;
     std::fprintf(stderr, "tangere: %s\n\n%s", error.what(), where->help(where == &app ? "" : "tangere").c_str());
     return kExitBadInput;
   }
   if (demo_command->parsed()) return run_demo(demo);
   if (query_command->parsed()) return run_query(query);
+  if (inspect_command->parsed()) return run_inspect(inspect);
   return run_doctor(doctor);
 }
 

@@ -6,7 +6,9 @@
 
 #include "tangere/geometry/hull.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include <Eigen/Geometry>
@@ -68,7 +70,10 @@ Hull assemble(const MatrixX3& points, const std::vector<detail::HullFacet>& face
   hull.offsets.resize(hull.normals.rows());
   for (Eigen::Index i = 0; i < hull.normals.rows(); ++i) {
     hull.normals.row(i) = normals[static_cast<std::size_t>(i)].transpose();
-    hull.offsets[i] = (hull.vertices * hull.normals.row(i).transpose()).maxCoeff();
+    const Vector3& normal = normals[static_cast<std::size_t>(i)];
+    hull.offsets[i] = -std::numeric_limits<double>::infinity();
+    for (Eigen::Index k = 0; k < hull.vertices.rows(); ++k)
+      hull.offsets[i] = std::max(hull.offsets[i], hull.vertices.row(k).dot(normal));
   }
   return hull;
 }

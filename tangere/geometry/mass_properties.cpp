@@ -136,15 +136,56 @@ struct MomentsOf {
   }
 };
 
-}  // namespace
-
-MassProperties mass_properties(const Shape& shape, double density) {
-  detail::require_positive("density", density);
-  const Moments moments = std::visit(MomentsOf{shape}, shape.spec());
+MassProperties from_moments(const Moments& moments, double density) {
   const Vector3 center = moments.first / moments.volume;
   const Matrix3 covariance = moments.second - moments.first * center.transpose();
   const Matrix3 inertia = covariance.trace() * Matrix3::Identity() - covariance;
   return {density * moments.volume, center, density * 0.5 * (inertia + inertia.transpose())};
+}
+
+}  // namespace
+
+MassProperties mass_properties(const Shape& shape, double density) {
+  detail::require_positive("density", density);
+  return from_moments(std::visit(MomentsOf{shape}, shape.spec()), density);
+}
+
+MassProperties mass_properties(const TriangleMesh& mesh, double density) {
+  detail::require_positive("density", density);
+  if (mesh.triangles.empty()) throw InputError("mesh", "has no triangles");
+  // about a point of the mesh, so that far from the origin nothing cancels
+  const auto vertex = [&](int i) -> const Vector3& { return mesh.vertices[static_cast<std::size_t>(i)]; };
+  const Vector3 origin = vertex(mesh.triangles.front()[0]);
+  Moments total;
+  double size = 0.0;
+  for (const auto& [a, b, c] : mesh.triangles) {
+    const Moments part = detail::tetrahedron_moments(vertex(a) - origin, vertex(b) - origin, vertex(c) - origin);
+    total += part;
+    size += std::abs(part.volume);
+  }
+  if (!(total.volume > 1e-9 * size))
+    throw InputError("mesh", "must enclose a positive volume, has " + detail::to_text(total.volume));
+  return posed(from_moments(total, density), Pose::translation(origin));
+}
+
+MassProperties posed(const MassProperties& body, const Pose& X) {
+  const Matrix3 inertia = X.R * body.inertia * X.R.transpose();
+  return {body.mass, X * body.center, 0.5 * (inertia + inertia.transpose())};
+}
+
+MassProperties combined(std::span<const MassProperties> bodies) {
+  MassProperties total{0.0, Vector3::Zero(), Matrix3::Zero()};
+  if (bodies.size() == 1) return bodies[0];
+  for (const MassProperties& body : bodies) {
+    total.mass += body.mass;
+    total.center += body.mass * body.center;
+  }
+  if (total.mass > 0.0) total.center /= total.mass;
+  for (const MassProperties& body : bodies) {
+    const Vector3 d = body.center - total.center;
+    total.inertia += body.inertia + body.mass * (d.squaredNorm() * Matrix3::Identity() - d * d.transpose());
+  }
+  return total;
 }
 
 }  // namespace tangere

@@ -2,6 +2,9 @@
 
 /// Mass, centre of mass and inertia of a homogeneous shape.
 
+#include <span>
+
+#include "tangere/geometry/mesh.hpp"
 #include "tangere/geometry/shape.hpp"
 
 namespace tangere {
@@ -18,5 +21,13 @@ struct MassProperties {
 /// twice). Minkowski sums are integrated over a mesh of support points refined until the mass agrees to 1e-6
 /// (exact for polytopes); everything else in closed form or over exact faces.
 [[nodiscard]] MassProperties mass_properties(const Shape& shape, double density = 1000.0);
+
+/// Of what a closed mesh encloses. Throws InputError `mesh` if that is not positive: open, or turned inside out.
+[[nodiscard]] MassProperties mass_properties(const TriangleMesh& mesh, double density = 1000.0);
+
+/// The same body seen from another frame: X = X_NewOld.
+[[nodiscard]] MassProperties posed(const MassProperties& body, const Pose& X);
+/// Of bodies held together, all given in one frame.
+[[nodiscard]] MassProperties combined(std::span<const MassProperties> bodies);
 
 }  // namespace tangere

@@ -59,7 +59,10 @@ Moments tetrahedron_moments(const Vector3& a, const Vector3& b, const Vector3& c
 
 Moments polyhedron_moments(const Hull& hull) {
   // tetrahedra from the mean of the vertices, so that a distant origin costs no digits
-  const Vector3 mean = hull.vertices.colwise().mean().transpose();
+  // (a sum row by row: Eigen's own goes by the address, and so do its last bits)
+  Vector3 mean = Vector3::Zero();
+  for (Eigen::Index i = 0; i < hull.vertices.rows(); ++i) mean += hull.vertices.row(i).transpose();
+  mean /= static_cast<double>(hull.vertices.rows());
   const auto vertex = [&](int i) -> Vector3 { return hull.vertices.row(i).transpose() - mean; };
   Moments moments;
   for (const std::vector<int>& face : hull.faces)

@@ -35,6 +35,8 @@ constexpr double kFlat = 1e-10;
 constexpr double kMerge = 1e-10;
 constexpr char kQhullOptions[] = "qhull Pp C-1e-10";
 
+using AlignedRows = Eigen::Matrix<double, Eigen::Dynamic, 3>;
+
 /// A plane n' · x' + o' ≤ 0 in whitened coordinates with the points on it.
 struct RawFacet {
   Vector3 normal;
@@ -75,7 +77,7 @@ bool run_qhull(std::vector<double>& coordinates, int count, std::vector<RawFacet
 }
 
 /// Sorts a convex polygon's points by angle about its mean, counter-clockwise about `normal`.
-void sort_around(std::vector<int>& polygon, const MatrixX3& points, const Vector3& normal) {
+void sort_around(std::vector<int>& polygon, const AlignedRows& points, const Vector3& normal) {
   Vector3 mean = Vector3::Zero();
   for (int i : polygon) mean += points.row(i).transpose() / static_cast<double>(polygon.size());
   const Vector3 e1 = (points.row(polygon.front()).transpose() - mean).normalized();
@@ -91,7 +93,7 @@ void sort_around(std::vector<int>& polygon, const MatrixX3& points, const Vector
 }
 
 /// One index for each group of points within kMerge of each other, ascending.
-std::vector<int> distinct(const MatrixX3& points) {
+std::vector<int> distinct(const AlignedRows& points) {
   // neighbours in x first, so that only those close in x are compared
   std::vector<int> order(static_cast<std::size_t>(points.rows()));
   std::iota(order.begin(), order.end(), 0);
@@ -113,10 +115,11 @@ std::vector<int> distinct(const MatrixX3& points) {
 QhullResult convex_hull(const MatrixX3& points) {
   QhullResult result;
 
-  // whiten
-  const Vector3 mean = points.colwise().mean().transpose();
-  const MatrixX centred = points.rowwise() - mean.transpose();
-  const Eigen::JacobiSVD<MatrixX> svd(centred, Eigen::ComputeThinU | Eigen::ComputeFullV);
+  // whiten; in aligned memory, so that the order of sums, and with it the last bits, do not depend on the address
+  const AlignedRows aligned = points;
+  const Vector3 mean = aligned.colwise().mean().transpose();
+  const Eigen::MatrixXd centred = aligned.rowwise() - mean.transpose();
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(centred, Eigen::ComputeThinU | Eigen::ComputeFullV);
   Vector3 sigma = Vector3::Zero();
   sigma.head(svd.singularValues().size()) = svd.singularValues();
   result.flat_normal = svd.matrixV().col(2);
@@ -127,7 +130,7 @@ QhullResult convex_hull(const MatrixX3& points) {
   Matrix3 axes = svd.matrixV();
   if (axes.determinant() < 0.0) axes.col(0) *= -1.0;  // a mirror would turn the polygons round
   const Matrix3 whiten = sigma.cwiseInverse().asDiagonal() * axes.transpose();
-  const MatrixX3 white = std::sqrt(static_cast<double>(points.rows())) * centred * whiten.transpose();
+  const AlignedRows white = std::sqrt(static_cast<double>(points.rows())) * centred * whiten.transpose();
 
   // hull
   const std::vector<int> kept = distinct(white);

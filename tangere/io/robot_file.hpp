@@ -48,7 +48,7 @@ enum class Base { fixed, free };
 struct LoadOptions {
   Base base = Base::fixed;
   /// Where `package://name/…` and relative mesh names are looked for, beside the file's own folder and its parents.
-  std::vector<std::filesystem::path> search_paths;
+  std::vector<std::filesystem::path> search_paths{};
   /// Notices are errors.
   bool strict = false;
   /// Coefficients of friction and restitution where the file gives none.

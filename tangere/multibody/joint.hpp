@@ -71,22 +71,22 @@ struct DofSpec {
 
 /// q = multiplier q_source + offset, for joints of one coordinate.
 struct Mimic {
-  std::string source = {};
+  std::string source;
   double multiplier = 1.0;
   double offset = 0.0;
 };
 
 struct JointSpec {
-  std::string name = {};
+  std::string name{};
   JointType type = JointType::fixed;
-  Pose X_PJ = {};
-  Pose X_CJ = {};
+  Pose X_PJ{};
+  Pose X_CJ{};
   Vector3 axis = Vector3::UnitZ();
   Vector3 axis2 = Vector3::UnitX();
   double pitch = 0.0;
   /// One entry a velocity coordinate, or one for all, or none (defaults).
-  std::vector<DofSpec> dofs = {};
-  std::optional<Mimic> mimic = std::nullopt;
+  std::vector<DofSpec> dofs{};
+  std::optional<Mimic> mimic{};
 };
 
 }  // namespace tangere

@@ -52,12 +52,13 @@ class CliTest(unittest.TestCase):
     def test_help(self):
         result = run("--help")
         self.assertEqual(result.returncode, 0)
-        for command in ("demo", "query", "doctor"):
+        for command in ("demo", "query", "inspect", "doctor"):
             self.assertIn(command, result.stdout)
             self.assertEqual(run(command, "--help").returncode, 0)
 
     def test_wrong_arguments(self):
-        for arguments in ([], ["dance"], ["query"], ["query", "a", "b"], ["--nonsense"], ["doctor", "--nonsense"], ["demo", "--seed", "x"]):
+        for arguments in ([], ["dance"], ["query"], ["query", "a", "b"], ["--nonsense"], ["doctor", "--nonsense"], ["demo", "--seed", "x"], ["inspect"],
+                          ["inspect", "a", "--base", "floating"], ["inspect", "a", "--export", "sdf"]):
             result = run(*arguments)
             self.assertEqual(result.returncode, 2, arguments)
             self.assertEqual(result.stdout, "", arguments)
@@ -167,6 +168,79 @@ class CliTest(unittest.TestCase):
             process.stdout.close()
             self.assertEqual(process.stderr.read(), "")
             process.wait(timeout=60)
+
+    # inspect
+
+    def robot_file(self, more=""):
+        """An arm with one hinge in line 4, and a gripper fixed to it."""
+        file = self.path / "arm.urdf"
+        file.write_text(f"""<robot name="arm">
+<link name="base"><collision><geometry><box size="1 1 1"/></geometry></collision></link>
+<link name="fore"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hinge" type="revolute"><parent link="base"/><child link="fore"/><limit lower="-1" upper="2"/></joint>
+<link name="grip"><inertial><mass value="0.5"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="weld" type="fixed"><parent link="fore"/><child link="grip"/></joint>
+{more}</robot>""")
+        return str(file)
+
+    def test_inspect(self):
+        result = run("inspect", self.robot_file())
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(result.stdout.startswith("arm\n"))
+        self.assertRegex(result.stdout, r"nq +1\n +nv +1\n +mass +2.5 kg\n")
+        self.assertRegex(result.stdout, r"1 +fore +base +hinge +revolute +0 +\[-1, 2\] +2 +- +0\n")
+        self.assertRegex(result.stdout, r"0 +base +world +root_joint +fixed +- +0 +box +0\n")
+        self.assertNotIn("notice", result.stdout)
+        self.assertRegex(run("inspect", self.robot_file(), "--base", "free").stdout, r"root_joint +free +0-5 ")
+
+    def test_inspect_for_machines(self):
+        result = run("inspect", self.robot_file("<gazebo/>"), "--json")
+        self.assertEqual(result.returncode, 0)
+        report = json.loads(result.stdout)
+        self.assertEqual((report["name"], report["nq"], report["nv"], report["mass"]), ("arm", 1, 1, 2.5))
+        base, fore, grip = report["bodies"]
+        self.assertEqual(base["shapes"][0]["type"], "box")
+        self.assertEqual(fore["joint"]["dofs"][0]["upper"], 2)
+        self.assertIsNone(fore["joint"]["dofs"][0]["effort"])
+        self.assertEqual((grip["parent"], grip["joint"]["type"], grip["mass"]), ("fore", "fixed", 0.5))
+        self.assertEqual(report["notices"][0]["line"], 7)
+
+    def test_inspect_notices(self):
+        file = self.robot_file("<gazebo/>")
+        result = run("inspect", file)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("1 notice\n", result.stdout)
+        self.assertIn("arm.urdf:7: robot[arm]/gazebo: this element is not used", result.stdout)
+        strict = run("inspect", file, "--strict")
+        self.assertEqual((strict.returncode, strict.stdout), (2, ""))
+        self.assertIn("arm.urdf:7", strict.stderr)
+
+    def test_inspect_export(self):
+        for form in ("urdf", "mjcf"):
+            result = run("inspect", self.robot_file(), "--export", form)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            again = self.path / f"again.{form}"
+            again.write_text(result.stdout)
+            self.assertRegex(run("inspect", str(again)).stdout, r"nv +1\n +mass +2.5 kg\n")
+
+    def test_inspect_bad_files(self):
+        for content, message in (
+            ("", "there is no XML in it"),
+            ("<sdf/>", "bad.urdf:1: sdf: must be <robot> (URDF) or <mujoco> (MJCF)"),
+            ("<robot name='r'>\n<link name='a'/>\n<link name='a'/></robot>", "bad.urdf:3: robot[r]/link[a].name: there is a link"),
+        ):
+            file = self.path / "bad.urdf"
+            file.write_text(content)
+            result = run("inspect", str(file))
+            self.assertEqual((result.returncode, result.stdout), (2, ""), content)
+            self.assertIn(message, result.stderr)
+        missing = self.robot_file("""<link name="x"><collision><geometry><mesh filename="package://p/m.stl"/></geometry></collision></link>
+<joint name="j" type="fixed"><parent link="base"/><child link="x"/></joint>""")
+        result = run("inspect", missing, "--package-path", "/one", "--package-path", "/two")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("/one/p/m.stl", result.stderr)
+        self.assertIn("/two/p/m.stl", result.stderr)
+        self.assertIn("there is no such file", run("inspect", str(self.path / "none.urdf")).stderr)
 
     # doctor
 

@@ -16,6 +16,7 @@
 #include "tangere/geometry/mesh.hpp"
 #include "tangere/geometry/support.hpp"
 #include "tangere/math/random.hpp"
+#include "tangere/math/so3.hpp"
 #include "tests/support/all_shapes.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/random_shapes.hpp"
@@ -214,6 +215,30 @@ TEST(MassProperties, RefinedSumsAreGoodToOneInAMillion) {
   const double steiner =
       kPi * R * R * L + r * (2.0 * kPi * R * (R + L)) + r * r * mean_width + 4.0 / 3.0 * kPi * r * r * r;
   EXPECT_NEAR(mass_properties(padded, 1.0).mass / steiner, 1.0, 1e-6);
+}
+
+TEST(MassProperties, MeshPosedAndCombined) {
+  // a box as a mesh, far away and turned
+  const Shape box = Box{{1.0, 2.0, 3.0}};
+  const MassProperties whole = mass_properties(box, 500.0);
+  const Pose X(so3::exp({0.3, -0.2, 0.9}), {40.0, -30.0, 20.0});
+  TriangleMesh surface = mesh(box);
+  for (Vector3& v : surface.vertices) v = X * v;
+  const MassProperties moved = mass_properties(surface, 500.0);
+  const MassProperties expected = posed(whole, X);
+  EXPECT_NEAR(moved.mass, 3000.0, 1e-9);
+  EXPECT_LT((moved.center - expected.center).norm(), 1e-12);
+  EXPECT_LT((moved.inertia - expected.inertia).norm(), 1e-8);
+  // two halves are the whole
+  const MassProperties half = mass_properties(Box{{1.0, 2.0, 1.5}}, 500.0);
+  const MassProperties halves[] = {posed(half, Pose::translation({0.0, 0.0, 0.75})),
+                                   posed(half, Pose::translation({0.0, 0.0, -0.75}))};
+  EXPECT_LT((combined(halves).inertia - whole.inertia).norm(), 1e-9);
+  EXPECT_EQ(combined({}).mass, 0.0);
+  // inside out, empty
+  for (auto& t : surface.triangles) std::swap(t[0], t[1]);
+  EXPECT_THROW((void)mass_properties(surface), InputError);
+  EXPECT_THROW((void)mass_properties(TriangleMesh{}), InputError);
 }
 
 }  // namespace

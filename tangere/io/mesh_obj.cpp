@@ -1,0 +1,105 @@
+/// Wavefront OBJ: `v` and `f`; everything else (normals, texture, materials, groups, lines) says nothing about the
+/// surface. A line that ends in a backslash goes on in the next.
+
+#include <string>
+#include <vector>
+
+#include "tangere/io/mesh_parsers.hpp"
+
+namespace tangere::detail {
+namespace {
+
+class ObjParser {
+ public:
+  ObjParser(std::string_view text, const std::string& name) : lines_(text), name_(name) {}
+
+  TriangleMesh run() {
+    while (lines_.next()) {
+      start_ = lines_.number();
+      std::string_view rest = logical_line();
+      const std::string_view keyword = next_word(rest);
+      if (keyword == "v") read_vertex(rest);
+      if (keyword == "f") read_face(rest);
+    }
+    check_indices();
+    return std::move(mesh_);
+  }
+
+ private:
+  std::string_view logical_line() {
+    if (!lines_.line().ends_with('\\')) return lines_.line();
+    joined_.clear();
+    for (;;) {
+      joined_ += lines_.line();
+      if (!joined_.ends_with('\\')) break;
+      joined_.back() = ' ';
+      if (!lines_.next()) break;
+    }
+    return joined_;
+  }
+
+  [[noreturn]] void fail(const std::string& reason) const { fail_at_line(name_, start_, reason); }
+
+  /// Weights and colours may follow.
+  void read_vertex(std::string_view rest) {
+    Vector3 vertex;
+    for (int k = 0; k < 3; ++k) {
+      const std::string_view word = next_word(rest);
+      if (word.empty()) fail("a vertex must have three coordinates, has " + std::to_string(k));
+      if (!parse_number(word, vertex[k])) fail("a coordinate must be a finite number, got " + quoted(word));
+    }
+    mesh_.vertices.push_back(vertex);
+  }
+
+  /// `v`, `v/t`, `v//n` or `v/t/n`: from 1, or backwards from the last vertex so far.
+  int read_corner(std::string_view word) const {
+    int index = 0;
+    if (!parse_number(word.substr(0, word.find('/')), index) || index == 0)
+      fail("a corner must be a vertex number, got " + quoted(word));
+    const int count = static_cast<int>(mesh_.vertices.size());
+    if (index < -count) fail("there is no vertex " + std::to_string(index) + ", only " + std::to_string(count));
+    return index > 0 ? index - 1 : count + index;
+  }
+
+  void read_face(std::string_view rest) {
+    // a fan from the first corner
+    int first = 0;
+    int previous = 0;
+    int corners = 0;
+    for (std::string_view word = next_word(rest); !word.empty() && word[0] != '#'; word = next_word(rest)) {
+      const int corner = read_corner(word);
+      if (corners == 0) first = corner;
+      if (corners >= 2) {
+        mesh_.triangles.push_back({first, previous, corner});
+        triangle_lines_.push_back(start_);
+      }
+      previous = corner;
+      ++corners;
+    }
+    if (corners < 3) fail("a face must have three corners or more, has " + std::to_string(corners));
+  }
+
+  /// Vertices may come after the faces that use them.
+  void check_indices() {
+    const int count = static_cast<int>(mesh_.vertices.size());
+    for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
+      for (const int corner : mesh_.triangles[t])
+        if (corner >= count)
+          fail_at_line(name_, triangle_lines_[t],
+                       "there is no vertex " + std::to_string(corner + 1) + ", only " + std::to_string(count));
+  }
+
+  TextLines lines_;
+  const std::string& name_;
+  TriangleMesh mesh_;
+  /// Where each triangle was read.
+  std::vector<int> triangle_lines_;
+  std::string joined_;
+  int start_ = 0;
+};
+
+}  // namespace
+
+TriangleMesh parse_obj(std::string_view text, const std::string& name) { return ObjParser(text, name).run(); }
+
+}  // namespace tangere::detail

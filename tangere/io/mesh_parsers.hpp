@@ -1,0 +1,49 @@
+#pragma once
+
+/// The formats behind load_mesh. Private to io.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "tangere/geometry/mesh.hpp"
+
+namespace tangere::detail {
+
+/// What is in a file, as it stands there; indices are valid and numbers finite. `name` is what errors start with.
+[[nodiscard]] TriangleMesh parse_obj(std::string_view text, const std::string& name);
+[[nodiscard]] TriangleMesh parse_stl(std::string_view bytes, const std::string& name);
+/// Throws InputError if the library was built without assimp.
+[[nodiscard]] TriangleMesh read_with_assimp(const std::filesystem::path& file);
+
+/// Equal vertices made one, triangles without three different corners and vertices of no triangle left out.
+[[nodiscard]] TriangleMesh cleaned(const TriangleMesh& mesh);
+
+// text
+
+/// Lines of a text, numbered from 1, without their line break (LF or CRLF).
+class TextLines {
+ public:
+  explicit TextLines(std::string_view text) : rest_(text) {}
+  /// False at the end.
+  bool next();
+  [[nodiscard]] std::string_view line() const { return line_; }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  std::string_view rest_;
+  std::string_view line_;
+  int number_ = 0;
+};
+
+/// Takes the next word (no blanks) off the front; empty at the end.
+[[nodiscard]] std::string_view next_word(std::string_view& text);
+/// A finite number, the whole of the word.
+[[nodiscard]] bool parse_number(std::string_view word, double& number);
+[[nodiscard]] bool parse_number(std::string_view word, int& number);
+/// For messages: at most 40 characters, those that cannot be shown replaced.
+[[nodiscard]] std::string quoted(std::string_view text);
+/// Throws InputError with the field `name:line`.
+[[noreturn]] void fail_at_line(const std::string& name, int line, const std::string& reason);
+
+}  // namespace tangere::detail

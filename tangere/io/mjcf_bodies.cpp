@@ -1,0 +1,224 @@
+/// MJCF bodies: the tree, joints and inertias.
+
+#include <cmath>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
+
+#include "tangere/geometry/check.hpp"
+#include "tangere/io/mjcf_parts.hpp"
+
+namespace tangere::detail {
+namespace {
+
+// joints
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// `limited` true, false or auto: whether a range counts.
+bool counts(const MjcfReader& reader, const MjcfAttributes& attributes, const char* limited, const char* range) {
+  const std::string when = attributes.word(limited, {"true", "false", "auto"}).value_or("auto");
+  const bool given = attributes.has(range);
+  if (when == "true" && !given) attributes.fail(limited, std::string("needs the attribute '") + range + "'");
+  return when == "true" || (when == "auto" && given && reader.settings.autolimits);
+}
+
+void read_limits(MjcfReader& reader, const MjcfAttributes& attributes, MjcfJoint& joint) {
+  const bool angles = joint.type != JointType::prismatic;
+  const std::optional<VectorX> range = attributes.numbers("range", 2, 2);
+  if (!counts(reader, attributes, "limited", "range")) {
+    if (range && !attributes.has("limited"))
+      reader.report(joint.element, "the range does not count: autolimits is off and limited is not given");
+    return;
+  }
+  if (joint.type == JointType::ball || joint.type == JointType::free) {
+    reader.report(joint.element, "limits of ball and free joints are not read");
+    return;
+  }
+  if (!((*range)[0] < (*range)[1]))
+    attributes.fail("range", "the lower limit must be below the upper, got " + to_text((*range)[0]) + " and " +
+                                 to_text((*range)[1]));
+  joint.dof.lower = angles ? reader.settings.angle((*range)[0]) : (*range)[0];
+  joint.dof.upper = angles ? reader.settings.angle((*range)[1]) : (*range)[1];
+}
+
+void read_dof(MjcfReader& reader, const MjcfAttributes& attributes, MjcfJoint& joint) {
+  const auto position = [&](const char* attribute) {
+    const double value = attributes.number(attribute).value_or(0.0);
+    return joint.type == JointType::revolute ? reader.settings.angle(value) : value;
+  };
+  const bool scalar = joint.type == JointType::revolute || joint.type == JointType::prismatic;
+  joint.dof.damping = attributes.amount("damping").value_or(0.0);
+  joint.dof.armature = attributes.amount("armature").value_or(0.0);
+  joint.dof.friction = attributes.amount("frictionloss").value_or(0.0);
+  joint.dof.stiffness = attributes.amount("stiffness").value_or(0.0);
+  joint.dof.rest = position("springref");
+  joint.ref = position("ref");
+  if (!scalar) {
+    if (joint.dof.stiffness > 0.0) reader.report(joint.element, "springs of ball and free joints are not read");
+    if (joint.dof.friction > 0.0 && joint.type == JointType::free)
+      reader.report(joint.element, "dry friction acts along the body's axes, not the world's");
+    joint.dof.stiffness = joint.dof.rest = joint.ref = 0.0;
+  }
+  read_limits(reader, attributes, joint);
+  if (!counts(reader, attributes, "actuatorfrclimited", "actuatorfrcrange")) return;
+  const VectorX range = *attributes.numbers("actuatorfrcrange", 2, 2);
+  if (!(range[0] <= 0.0 && range[1] >= 0.0 && range[0] < range[1]))
+    attributes.fail("actuatorfrcrange", "must go from below zero to above zero");
+  joint.dof.effort = std::max(-range[0], range[1]);
+  if (-range[0] != range[1]) reader.report(joint.element, "the larger of the two limits of the force counts both ways");
+}
+
+void read_joint(MjcfReader& reader, const XmlElement& element, int index, const std::string& inherited,
+                const Pose& X_BF) {
+  MjcfBody& body = reader.body(index);
+  if (index == 0) element.fail("the world has no joints");
+  const std::string name = element.find_text("name").value_or("");
+  if (!name.empty() && reader.find_joint(name) != nullptr) element.fail("there is a joint '" + name + "' already");
+  MjcfJoint joint{element, name, JointType::free, Vector3::Zero(), Vector3::UnitZ(), 0.0, {}, {}};
+  element.use({"group"});
+  if (element.name() == "joint") {
+    const MjcfAttributes attributes = reader.defaults.of(element, {"joint"}, inherited);
+    const std::string type = attributes.word("type", {"hinge", "slide", "ball", "free"}).value_or("hinge");
+    joint.type = type == "hinge"   ? JointType::revolute
+                 : type == "slide" ? JointType::prismatic
+                 : type == "ball"  ? JointType::ball
+                                   : JointType::free;
+    joint.anchor = X_BF * attributes.vector3("pos").value_or(Vector3::Zero());
+    const Vector3 axis = X_BF.R * attributes.vector3("axis").value_or(Vector3::UnitZ());
+    if (!(axis.stableNorm() > 1e-10)) attributes.fail("axis", "must not be zero");
+    joint.axis = axis.stableNormalized();
+    read_dof(reader, attributes, joint);
+  }
+  if (joint.type == JointType::free) {
+    if (body.parent != 0) element.fail("a free joint is for bodies in the world only");
+    joint.anchor = Vector3::Zero();
+  }
+  if (!body.joints.empty() && (joint.type == JointType::free || body.joints[0].type == JointType::free))
+    element.fail("a free joint must be the only one of its body");
+  body.joints.push_back(std::move(joint));
+}
+
+// bodies
+// ---------------------------------------------------------------------------------------------------------------------
+
+MassProperties read_inertial(const MjcfReader& reader, const XmlElement& element, const Pose& X_BF) {
+  const MjcfAttributes attributes({element});
+  (void)element.vector3("pos");
+  const Pose X = X_BF * pose_of(element, reader.settings);
+  MassProperties inertial{0.0, Vector3::Zero(), Matrix3::Zero()};
+  if (!element.has("mass")) element.fail("mass", "is required");
+  inertial.mass = *attributes.amount("mass");
+  const std::optional<Vector3> diagonal = element.find_vector3("diaginertia");
+  const std::optional<VectorX> full = element.find_numbers("fullinertia", 6, 6);
+  if (diagonal && full) element.fail("fullinertia", "one inertia is enough, there is 'diaginertia' already");
+  if (!diagonal && !full && inertial.mass > 0.0) element.fail("diaginertia", "is required, or fullinertia");
+  if (diagonal) inertial.inertia = diagonal->asDiagonal();
+  if (full) {
+    const VectorX& I = *full;
+    if (find_orientation(element, reader.settings)) element.fail("fullinertia", "goes without an orientation");
+    inertial.inertia << I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2];
+  }
+  return posed(inertial, X);
+}
+
+void read_contents(MjcfReader& reader, const XmlElement& element, int index, std::string inherited, const Pose& X_BF);
+
+void read_body(MjcfReader& reader, const XmlElement& element, int parent, const std::string& inherited,
+               const Pose& X_PF) {
+  const std::string name = element.find_text("name").value_or("");
+  for (const MjcfBody& other : reader.bodies)
+    if (!name.empty() && other.name == name) element.fail("there is a body '" + name + "' already");
+  const int index = static_cast<int>(reader.bodies.size());
+  const Pose X_PB = X_PF * pose_of(element, reader.settings);
+  reader.bodies.push_back({element, name, parent, X_PB, reader.body(parent).X_WB * X_PB, {}, {}, {}});
+  if (element.find_boolean("mocap").value_or(false)) reader.report(element, "mocap: this body stays where it is");
+  read_contents(reader, element, index, inherited, Pose());
+}
+
+/// What is in a body or in a frame of it.
+void read_contents(MjcfReader& reader, const XmlElement& element, int index, std::string inherited, const Pose& X_BF) {
+  reader.defaults.require_class(element, "childclass");
+  inherited = element.find_text("childclass").value_or(inherited);
+  for (const XmlElement& child : reader.files.children(element)) {
+    const std::string kind = child.name();
+    if (kind == "body") {
+      read_body(reader, child, index, inherited, X_BF);
+    } else if (kind == "geom") {
+      if (std::optional<MjcfGeom> geom = read_geom(reader, child, inherited, X_BF))
+        reader.body(index).geoms.push_back(*std::move(geom));
+    } else if (kind == "joint" || kind == "freejoint") {
+      read_joint(reader, child, index, inherited, X_BF);
+    } else if (kind == "inertial" && index > 0) {
+      if (reader.body(index).inertial) child.fail("there is one already");
+      reader.body(index).inertial = read_inertial(reader, child, X_BF);
+    } else if (kind == "frame") {
+      child.use({"name"});
+      read_contents(reader, child, index, inherited, X_BF * pose_of(child, reader.settings));
+    } else {
+      child.mark_unused();
+    }
+  }
+}
+
+/// Bounds and balance act on the principal moments.
+void adjust_inertia(const MjcfSettings& settings, MassProperties& body) {
+  body.mass = std::max(body.mass, settings.least_mass);
+  if (!(settings.least_inertia > 0.0) && !settings.balance_inertia) return;
+  const Eigen::SelfAdjointEigenSolver<Matrix3> solver(body.inertia);
+  Vector3 moments = solver.eigenvalues().cwiseMax(settings.least_inertia);
+  if (settings.balance_inertia && moments[0] + moments[1] < moments[2]) moments.setConstant(moments.mean());
+  const Matrix3& R = solver.eigenvectors();
+  body.inertia = R * moments.asDiagonal() * R.transpose();
+  body.inertia = 0.5 * (body.inertia + body.inertia.transpose()).eval();
+}
+
+}  // namespace
+
+int MjcfReader::body_named(const XmlElement& element, const char* attribute) const {
+  const std::string name = element.text(attribute);
+  for (std::size_t i = 0; i < bodies.size(); ++i)
+    if (bodies[i].name == name) return static_cast<int>(i);
+  element.fail(attribute, "there is no body '" + name + "'");
+}
+
+const MjcfJoint* MjcfReader::find_joint(const std::string& name) const {
+  for (const MjcfBody& body : bodies)
+    for (const MjcfJoint& joint : body.joints)
+      if (joint.name == name) return &joint;
+  return nullptr;
+}
+
+void read_world(MjcfReader& reader, const XmlElement& element) {
+  if (reader.bodies.empty()) reader.bodies.push_back({element, "world", -1, {}, {}, {}, {}, {}});
+  read_contents(reader, element, 0, "", Pose());
+}
+
+void settle_inertias(MjcfReader& reader) {
+  using When = MjcfSettings::InertiaFromGeom;
+  const MjcfSettings& settings = reader.settings;
+  double total = 0.0;
+  for (std::size_t i = 1; i < reader.bodies.size(); ++i) {
+    MjcfBody& body = reader.bodies[i];
+    const bool from_geoms =
+        settings.inertia_from_geom == When::always || (settings.inertia_from_geom == When::automatic && !body.inertial);
+    if (from_geoms) {
+      std::vector<MassProperties> parts;
+      for (const MjcfGeom& geom : body.geoms)
+        if (geom.inertia.mass > 0.0 && geom.group >= settings.first_group && geom.group <= settings.last_group)
+          parts.push_back(geom.inertia);
+      body.inertia = combined(parts);
+    } else if (body.inertial) {
+      body.inertia = *body.inertial;
+    }
+    adjust_inertia(settings, body.inertia);
+    total += body.inertia.mass;
+  }
+  if (!(settings.total_mass > 0.0) || !(total > 0.0)) return;
+  const double factor = settings.total_mass / total;
+  for (MjcfBody& body : reader.bodies) {
+    body.inertia.mass *= factor;
+    body.inertia.inertia *= factor;
+  }
+}
+
+}  // namespace tangere::detail

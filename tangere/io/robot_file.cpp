@@ -1,0 +1,24 @@
+#include "tangere/io/robot_file.hpp"
+
+#include "tangere/io/mjcf_reader.hpp"
+#include "tangere/io/urdf_reader.hpp"
+#include "tangere/io/xml_file.hpp"
+
+namespace tangere {
+
+std::string to_string(const Notice& notice) {
+  std::string text = notice.file;
+  if (notice.line > 0) text += ":" + std::to_string(notice.line);
+  for (const std::string* part : {&notice.element, &notice.text})
+    if (!part->empty()) text += (text.empty() ? "" : ": ") + *part;
+  return text;
+}
+
+Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) {
+  const detail::XmlElement root = detail::XmlDocument::load(file).root();
+  if (root.name() == "robot") return load_urdf(file, options);
+  if (root.name() == "mujoco") return load_mjcf(file, options);
+  root.fail("must be <robot> (URDF) or <mujoco> (MJCF)");
+}
+
+}  // namespace tangere
