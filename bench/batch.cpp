@@ -1,13 +1,15 @@
-/// bench_batch: the 45-combination set as batches over threads, and polytopes followed from step to step with a
-/// PairCache.
+/// bench_batch: the 45-combination set as batches over threads; the conic route in lanes against a loop over the single
+/// query, on one core; and polytopes followed from step to step with a PairCache.
 ///
-/// A batch's time is the best of some runs over all 4500 pairs. A warm query follows a pair over twenty steps of 0.02
-/// rad and 0.02 m in random directions; each step is asked warm and cold, the first two are not counted.
+/// A batch's time is the best of some runs over all 4500 pairs; lanes and loop take turns, medians are compared. A warm
+/// query follows a pair over twenty steps of 0.02 rad and 0.02 m in random directions; each step is asked warm and
+/// cold, the first two are not counted.
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <limits>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "bench/support/timer.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/proximity/batch.hpp"
+#include "tangere/proximity/scaling_derivatives.hpp"
 
 namespace tangere::bench {
 namespace {
@@ -63,6 +66,50 @@ void print_batches(const PairSet& set) {
   print("distance", [&](BatchWorkspace& workspace) { distance_batch(pairs, {}, distances, workspace); });
 }
 
+/// One core: a loop over the single query, and the batch.
+void print_lanes(const PairSet& set) {
+  std::vector<PosedPair> pairs;
+  for (const Pair& pair : set.pairs) pairs.push_back({&pair.A, pair.X_WA, &pair.B, pair.X_WB});
+  std::vector<Scaling> results(pairs.size());
+  std::vector<Vector12> gradients(pairs.size());
+  std::printf("\n%-30s %12s %12s %8s %8s %10s\n", "conic, one core, us a pair", "single", "lanes", "ratio", "in lanes",
+              "fallbacks");
+  const auto print = [&](const char* name, double smoothing, bool with_gradients) {
+    const ScalingOptions options{.smoothing = smoothing, .method = ScalingMethod::conic};
+    ScalingWorkspace single;
+    BatchWorkspace workspace(1);
+    std::vector<double> loop_us;
+    std::vector<double> batch_us;
+    const auto time_us = [&](auto&& run) {
+      const auto start = std::chrono::steady_clock::now();
+      run();
+      const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
+      return elapsed.count() / static_cast<double>(pairs.size());
+    };
+    for (int i = 0; i < 2 * kRuns; ++i) {
+      loop_us.push_back(time_us([&] {
+        for (std::size_t k = 0; k < pairs.size(); ++k) {
+          const PosedPair& p = pairs[k];
+          results[k] = scaling(*p.A, p.X_WA, *p.B, p.X_WB, options, single);
+          if (with_gradients) gradients[k] = scaling_gradient(single);
+        }
+      }));
+      batch_us.push_back(time_us([&] {
+        scaling_batch(pairs, options, results, workspace,
+                      with_gradients ? std::span<Vector12>(gradients) : std::span<Vector12>());
+      }));
+    }
+    const double loop = statistics(std::move(loop_us)).median;
+    const double batch = statistics(std::move(batch_us)).median;
+    std::printf("%-30s %12.3f %12.3f %8.2f %8ld %10ld\n", name, loop, batch, loop / batch,
+                workspace.num_in_lanes() / (2 * kRuns), workspace.num_lane_fallbacks() / (2 * kRuns));
+  };
+  print("exact", 0.0, false);
+  print("exact, gradients", 0.0, true);
+  print("smoothing 1e-3", 1e-3, false);
+  print("smoothing 1e-3, gradients", 1e-3, true);
+}
+
 bool is_polytope(const Shape& shape) { return shape.get_if<Box>() != nullptr || shape.get_if<Polytope>() != nullptr; }
 
 void print_warm_starts(const PairSet& set) {
@@ -100,6 +147,7 @@ void print_warm_starts(const PairSet& set) {
 int main() {
   const tangere::bench::PairSet set = tangere::bench::make_pair_set();
   tangere::bench::print_batches(set);
+  tangere::bench::print_lanes(set);
   tangere::bench::print_warm_starts(set);
   return 0;
 }

@@ -17,7 +17,7 @@ struct Actuator {
 
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-  std::string name = {};
+  std::string name{};
   Kind kind = Kind::motor;
   /// The velocity coordinate it acts on (`Model::dof_name`).
   int dof = 0;

@@ -71,7 +71,7 @@ struct DofSpec {
 
 /// q = multiplier q_source + offset, for joints of one coordinate.
 struct Mimic {
-  std::string source;
+  std::string source{};
   double multiplier = 1.0;
   double offset = 0.0;
 };

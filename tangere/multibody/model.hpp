@@ -46,13 +46,13 @@ struct Joint {
 /// Two bodies held together beyond the tree: read and kept here, enforced by whoever simulates.
 struct LoopConstraint {
   enum class Kind { weld, connect };
-  std::string name = {};
+  std::string name{};
   Kind kind = Kind::weld;
   int body_A = kWorld;
   int body_B = kWorld;
   /// Weld: the frames that coincide. Connect: the points, by their translations.
-  Pose X_AC = {};
-  Pose X_BC = {};
+  Pose X_AC{};
+  Pose X_BC{};
 };
 
 struct Links;
@@ -88,15 +88,15 @@ class Model {
   friend class ModelBuilder;
   Model() = default;
 
-  std::string name_;
+  std::string name_{};
   Vector3 gravity_ = Vector3::Zero();
   int nq_ = 0;
   int nv_ = 0;
-  std::vector<Body> bodies_;
-  std::vector<Joint> joints_;
-  std::vector<DofSpec> dofs_;
+  std::vector<Body> bodies_{};
+  std::vector<Joint> joints_{};
+  std::vector<DofSpec> dofs_{};
   std::vector<std::pair<int, int>> excluded_;
-  std::vector<LoopConstraint> constraints_;
+  std::vector<LoopConstraint> constraints_{};
   std::shared_ptr<const Links> links_;
 };
 
@@ -129,12 +129,12 @@ class ModelBuilder {
   [[nodiscard]] Model build() const;
 
  private:
-  std::string name_;
+  std::string name_{};
   Vector3 gravity_{0.0, 0.0, -9.81};
-  std::vector<Body> bodies_;
-  std::vector<JointSpec> joints_;
+  std::vector<Body> bodies_{};
+  std::vector<JointSpec> joints_{};
   std::vector<std::pair<int, int>> excluded_;
-  std::vector<LoopConstraint> constraints_;
+  std::vector<LoopConstraint> constraints_{};
 };
 
 }  // namespace tangere

@@ -2,27 +2,35 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <condition_variable>
 #include <cstddef>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tangere/math/error.hpp"
+#include "tangere/proximity/conic_batch.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 
 namespace tangere {
 namespace {
 
-/// Pairs are handed out in runs of this many.
+/// Work is handed out in runs of this many pairs or groups of pairs.
 constexpr std::size_t kRun = 32;
+constexpr std::size_t kRunOfGroups = 4;
 
 /// The memory of one thread.
 struct Worker {
   ScalingWorkspace scaling;
   DistanceWorkspace distance;
+  LaneSolver lanes;
+  /// Pairs tried in lanes, and given up there.
+  long num_tried = 0;
+  long num_given_up = 0;
+  /// The pair at work.
+  std::size_t pair = 0;
   /// The first pair that was refused, and why.
   std::size_t refused = 0;
   std::string field;
@@ -33,18 +41,24 @@ struct Worker {
 }  // namespace
 
 struct BatchWorkspace::Data {
-  using Job = std::function<void(std::size_t, Worker&)>;
+  /// What is done for each item: a function and what it captures.
+  struct Job {
+    void (*call)(const void* function, std::size_t item, Worker& worker);
+    const void* function;
+  };
 
   std::vector<Worker> workers;
   std::mutex mutex;
   std::condition_variable wake;
   std::condition_variable done;
-  const Job* job = nullptr;
+  Job job{};
   std::size_t count = 0;
+  std::size_t run_length = kRun;
   std::atomic<std::size_t> next = 0;
   long generation = 0;
   int busy = 0;
   bool stopping = false;
+  LanePlan plan;
   std::vector<std::jthread> threads;
 
   explicit Data(int num_threads) : workers(static_cast<std::size_t>(num_threads)) {
@@ -77,14 +91,15 @@ struct BatchWorkspace::Data {
   }
 
   void work(Worker& worker) {
-    for (std::size_t first = next.fetch_add(kRun); first < count; first = next.fetch_add(kRun)) {
-      for (std::size_t i = first; i < std::min(first + kRun, count); ++i) {
+    for (std::size_t first = next.fetch_add(run_length); first < count; first = next.fetch_add(run_length)) {
+      for (std::size_t i = first; i < std::min(first + run_length, count); ++i) {
         try {
-          (*job)(i, worker);
+          worker.pair = i;
+          job.call(job.function, i, worker);
         } catch (const InputError& error) {
-          if (worker.has_error && worker.refused < i) continue;
+          if (worker.has_error && worker.refused < worker.pair) continue;
           worker.has_error = true;
-          worker.refused = i;
+          worker.refused = worker.pair;
           worker.field = error.field();
           worker.reason = error.reason();
         }
@@ -92,12 +107,16 @@ struct BatchWorkspace::Data {
     }
   }
 
-  void run(std::size_t num_items, const Job& new_job) {
+  /// Calls function(item, worker) for every item. `worker.pair` is the item unless the function says otherwise.
+  template <class F>
+  void run(std::size_t num_items, std::size_t items_a_run, const F& function) {
     for (Worker& worker : workers) worker.has_error = false;
     {
       const std::lock_guard lock(mutex);
-      job = &new_job;
+      job = {[](const void* f, std::size_t item, Worker& worker) { (*static_cast<const F*>(f))(item, worker); },
+             &function};
       count = num_items;
+      run_length = items_a_run;
       next = 0;
       busy = static_cast<int>(threads.size());
       ++generation;
@@ -127,6 +146,16 @@ BatchWorkspace::BatchWorkspace(BatchWorkspace&&) noexcept = default;
 BatchWorkspace& BatchWorkspace::operator=(BatchWorkspace&&) noexcept = default;
 
 int BatchWorkspace::num_threads() const { return static_cast<int>(data_->workers.size()); }
+long BatchWorkspace::num_in_lanes() const {
+  long total = 0;
+  for (const Worker& worker : data_->workers) total += worker.num_tried - worker.num_given_up;
+  return total;
+}
+long BatchWorkspace::num_lane_fallbacks() const {
+  long total = 0;
+  for (const Worker& worker : data_->workers) total += worker.num_given_up;
+  return total;
+}
 
 namespace {
 
@@ -146,11 +175,45 @@ void require_shapes(const PosedPair& pair) {
 
 }  // namespace
 
+namespace {
+
+/// The conic route: groups of pairs in lanes, then the pairs that are not for lanes.
+void conic_batch(std::span<const PosedPair> pairs, const ScalingOptions& options, std::span<Scaling> results,
+                 BatchWorkspace::Data& data, std::span<Vector12> gradients) {
+  data.plan.make(pairs, options);
+  for (Worker& worker : data.workers) worker.lanes.reserve(data.plan);
+  const auto single = [&](std::size_t i, Worker& worker) {
+    worker.pair = i;
+    const PosedPair& pair = pairs[i];
+    require_shapes(pair);
+    results[i] = scaling(*pair.A, pair.X_WA, *pair.B, pair.X_WB, options, worker.scaling);
+    if (!gradients.empty()) gradients[i] = scaling_gradient(worker.scaling);
+  };
+  const std::span<const LanePlan::Group> groups = data.plan.groups();
+  const std::span<const std::size_t> singles = data.plan.singles();
+  data.run(groups.size() + singles.size(), kRunOfGroups, [&](std::size_t item, Worker& worker) {
+    if (item >= groups.size()) return single(singles[item - groups.size()], worker);
+    const LanePlan::Group& group = groups[item];
+    data.plan.prefetch(item, pairs);
+    unsigned tried = 0;
+    const unsigned answered = worker.lanes.solve(data.plan, group, pairs, options, results, gradients, tried);
+    worker.num_tried += std::popcount(tried);
+    worker.num_given_up += std::popcount(tried & ~answered);
+    for (int l = 0; l < group.count; ++l) {
+      if ((answered >> static_cast<unsigned>(l) & 1U) == 0) single(data.plan.entry(group, l).index, worker);
+    }
+  });
+}
+
+}  // namespace
+
 void scaling_batch(std::span<const PosedPair> pairs, const ScalingOptions& options, std::span<Scaling> results,
                    BatchWorkspace& workspace, std::span<Vector12> gradients) {
   options.verify();
   require_sizes(pairs.size(), results.size(), gradients.size());
-  workspace.data().run(pairs.size(), [&](std::size_t i, Worker& worker) {
+  if (options.method == ScalingMethod::conic || options.smoothing > 0.0)
+    return conic_batch(pairs, options, results, workspace.data(), gradients);
+  workspace.data().run(pairs.size(), kRun, [&](std::size_t i, Worker& worker) {
     const PosedPair& pair = pairs[i];
     require_shapes(pair);
     results[i] = scaling(*pair.A, pair.X_WA, *pair.B, pair.X_WB, options, worker.scaling);
@@ -162,7 +225,7 @@ void distance_batch(std::span<const PosedPair> pairs, const DistanceOptions& opt
                     BatchWorkspace& workspace, std::span<Vector12> gradients) {
   options.verify();
   require_sizes(pairs.size(), results.size(), gradients.size());
-  workspace.data().run(pairs.size(), [&](std::size_t i, Worker& worker) {
+  workspace.data().run(pairs.size(), kRun, [&](std::size_t i, Worker& worker) {
     const PosedPair& pair = pairs[i];
     require_shapes(pair);
     results[i] = distance(*pair.A, pair.X_WA, *pair.B, pair.X_WB, options, worker.distance);

@@ -1,7 +1,12 @@
 #pragma once
 
-/// Many pairs at once, over the threads of a workspace. Every pair is answered as the single query would, bit for bit,
-/// whatever the number of threads.
+/// Many pairs at once, over the threads of a workspace. A pair's answer depends, bit for bit, on that pair and the
+/// options alone: not on the number of threads, not on the other pairs, not on their order.
+///
+/// Distances and scalings by supports are those of the single query to the bit. By the conic route (`method` conic, or
+/// smoothing) pairs of equal structure are solved side by side, one in each lane of a vector register: the same
+/// interior point with the same rule when to stop, but not the same last bits. alpha agrees with the single query's to
+/// the tolerance. Bundles, large sums and whatever lanes do not solve to the tolerance are left to the single query.
 ///
 ///   BatchWorkspace workspace(8);
 ///   std::vector<Scaling> results(pairs.size());
@@ -33,6 +38,9 @@ class BatchWorkspace {
   BatchWorkspace& operator=(BatchWorkspace&&) noexcept;
 
   [[nodiscard]] int num_threads() const;
+  /// Pairs answered in lanes so far, and pairs that lanes did not solve and the single query was asked instead.
+  [[nodiscard]] long num_in_lanes() const;
+  [[nodiscard]] long num_lane_fallbacks() const;
 
   struct Data;
   [[nodiscard]] Data& data() { return *data_; }

@@ -38,28 +38,27 @@ ScalingStatus to_scaling_status(EngineStatus status) {
 
 }  // namespace
 
-Scaling read_answer(const SolvedPair& pair) {
-  const ConicEngine<1>& engine = pair.program.engine;
-  const ConvexSet& A = *pair.part_A.set;
-  const ConvexSet& B = *pair.part_B.set;
-  const bool zero = pair.status == ScalingStatus::zero_scaling;
-  const double solved_alpha = engine.u[3];
+Scaling read_answer(const PlacedSets& sets, const ConicPoint& point, ScalingStatus status) {
+  const ConvexSet& A = sets.A;
+  const ConvexSet& B = sets.B;
+  const bool zero = status == ScalingStatus::zero_scaling;
+  const double solved_alpha = point.u[3];
   // witness points relative to the centres, in world axes: on the surface of each scaled shape
-  const Vector3 x = head3(engine.u);
-  const Vector3 from_A = pair.X_WA.R * x;
-  const Vector3 from_B = pair.X_WA.R * (x - pair.program.X_AB.p);
+  const Vector3 x = head3(point.u);
+  const Vector3 from_A = sets.X_WA.R * x;
+  const Vector3 from_B = sets.X_WA.R * (x - sets.X_AB.p);
 
   Scaling r;
-  r.status = pair.status;
+  r.status = status;
   r.alpha = zero ? 0.0 : solved_alpha;
-  r.normal = (pair.X_WA.R * head3(engine.force[1] - engine.force[0])).normalized();
-  r.x = zero ? (A.scaled ? pair.X_WA.p : pair.X_WB.p) : pair.X_WA.p + from_A;
-  r.p_A = pair.X_WA.p + from_A / solved_alpha;
-  r.p_B = pair.X_WB.p + from_B / solved_alpha;
+  r.normal = (sets.X_WA.R * head3(point.force_B - point.force_A)).normalized();
+  r.x = zero ? (A.scaled ? sets.X_WA.p : sets.X_WB.p) : sets.X_WA.p + from_A;
+  r.p_A = sets.X_WA.p + from_A / solved_alpha;
+  r.p_B = sets.X_WB.p + from_B / solved_alpha;
   if (!B.scaled || !A.scaled) {
     // a half-space is touched at x itself; with the centre inside it, at the centre's foot on the plane
     Vector3& touched = A.scaled ? r.p_B : r.p_A;
-    const Pose& X = A.scaled ? pair.X_WB : pair.X_WA;
+    const Pose& X = A.scaled ? sets.X_WB : sets.X_WA;
     const MatrixX& row = (A.scaled ? B : A).rows.matrix();
     const Vector3 inward = X.R * row.row(0).head<3>().transpose();
     const double slack = inward.dot(r.x - X.p) + row(0, kShared);
@@ -68,9 +67,22 @@ Scaling read_answer(const SolvedPair& pair) {
   const double separation = (r.p_A - r.p_B).norm();
   r.center_line_gap = r.alpha < 1.0 ? -separation : separation;
   r.method = ScalingMethod::conic;
-  r.iterations = engine.iterations;
-  r.gap = engine.gap / solved_alpha;
-  r.residual = engine.dual_residual / solved_alpha;
+  r.iterations = point.iterations;
+  r.gap = point.gap / solved_alpha;
+  r.residual = point.dual_residual / solved_alpha;
+  return r;
+}
+
+Scaling read_answer(const SolvedPair& pair) {
+  const ConicEngine<1>& engine = pair.program.engine;
+  Scaling r = read_answer({*pair.part_A.set, *pair.part_B.set, pair.X_WA, pair.X_WB, pair.program.X_AB},
+                          {.u = engine.u,
+                           .force_A = engine.force[0],
+                           .force_B = engine.force[1],
+                           .gap = engine.gap,
+                           .dual_residual = engine.dual_residual,
+                           .iterations = engine.iterations},
+                          pair.status);
   r.part_A = pair.index_A;
   r.part_B = pair.index_B;
   return r;

@@ -11,18 +11,21 @@
 
 namespace tangere {
 
+/// Within 1e30 of the origin.
+inline bool is_near(const Vector3& p) {
+  constexpr double kFarthest = 1e30;
+  return std::abs(p[0]) <= kFarthest && std::abs(p[1]) <= kFarthest && std::abs(p[2]) <= kFarthest;
+}
+inline bool is_rotation(const Matrix3& R) {
+  constexpr double kTolerance = 1e-6;
+  // singular values whose squares add up to 3 and whose product is 1 are all 1
+  return std::abs(R.squaredNorm() - 3.0) <= kTolerance && std::abs(R.determinant() - 1.0) <= kTolerance;
+}
+
 /// Throws InputError unless X is a rigid motion within 1e30 of the origin.
 inline void require_pose(const Pose& X, const char* name) {
-  constexpr double kFarthest = 1e30;
-  constexpr double kTolerance = 1e-6;
-  const double* p = X.p.data();
-  if (!(std::abs(p[0]) <= kFarthest && std::abs(p[1]) <= kFarthest && std::abs(p[2]) <= kFarthest)) {
-    throw InputError(std::string(name) + ".p", "must be finite and within 1e30 of the origin");
-  }
-  // singular values whose squares add up to 3 and whose product is 1 are all 1
-  if (!(std::abs(X.R.squaredNorm() - 3.0) <= kTolerance) || !(std::abs(X.R.determinant() - 1.0) <= kTolerance)) {
-    throw InputError(std::string(name) + ".R", "must be a rotation matrix");
-  }
+  if (!is_near(X.p)) throw InputError(std::string(name) + ".p", "must be finite and within 1e30 of the origin");
+  if (!is_rotation(X.R)) throw InputError(std::string(name) + ".R", "must be a rotation matrix");
 }
 
 /// A first query of a pair waits for memory longer than it computes: ask for all of it at once.

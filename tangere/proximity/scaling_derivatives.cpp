@@ -29,9 +29,6 @@ ScalingWorkspace::Data& queried(ScalingWorkspace& workspace) {
   return data;
 }
 
-/// Force of the pair, from A to B, in the frame of A.
-Vector3 force(const ConicEngine<1>& engine) { return 0.5 * head3(engine.force[1] - engine.force[0]); }
-
 /// A row over the tangents of the parts' poses as one over those of the whole shapes' poses. Nothing to do for convex
 /// shapes.
 template <class Row>
@@ -57,23 +54,21 @@ void to_whole(const SolvedPair& pair, const ScalingWorkspace::Data& data, Scalin
   }
 }
 
-/// The wrench of the multipliers: dα / d(poses of the parts) without smoothing.
+/// dα / d(poses of the parts) without smoothing.
 Vector12 part_gradient(const SolvedPair& pair) {
   const ConicEngine<1>& engine = pair.program.engine;
   const bool zero = pair.status == ScalingStatus::zero_scaling;
-  Vector12 g;
   if (zero && !(pair.part_A.set->scaled && pair.part_B.set->scaled)) return Vector12::Zero();
-  const Vector3 n = force(engine);
-  const Vector3 n_W = pair.X_WA.R * n;
-  g.segment<3>(0) = -n_W;
-  g.segment<3>(6) = n_W;
+  Vector12 g = wrench_gradient(pair.X_WA, pair.program.X_AB,
+                               {.u = engine.u,
+                                .force_A = engine.force[0],
+                                .force_B = engine.force[1],
+                                .gap = engine.gap,
+                                .dual_residual = engine.dual_residual,
+                                .iterations = engine.iterations});
   if (zero) {
     g.segment<3>(3).setZero();
     g.segment<3>(9).setZero();
-  } else {
-    const Vector3 x = head3(engine.u);
-    g.segment<3>(3) = n.cross(x);
-    g.segment<3>(9) = pair.program.X_AB.R.transpose() * (x - pair.program.X_AB.p).cross(n);
   }
   return g;
 }
@@ -193,6 +188,18 @@ void parameter_columns(const SolvedPair& pair, int k, const ConvexPart& part, Ei
 }
 
 }  // namespace
+
+Vector12 wrench_gradient(const Pose& X_WA, const Pose& X_AB, const ConicPoint& point) {
+  const Vector3 n = 0.5 * head3(point.force_B - point.force_A);
+  const Vector3 n_W = X_WA.R * n;
+  const Vector3 x = head3(point.u);
+  Vector12 g;
+  g.segment<3>(0) = -n_W;
+  g.segment<3>(3) = n.cross(x);
+  g.segment<3>(6) = n_W;
+  g.segment<3>(9) = X_AB.R.transpose() * (x - X_AB.p).cross(n);
+  return g;
+}
 
 void envelope_gradient(const SolvedPair& pair, int k, const ConvexPart& part, Eigen::Ref<VectorX> out) {
   const RowArguments v = arguments(pair, k);

@@ -27,6 +27,9 @@ struct SolvedPair {
 /// Memory of `freedom`, used only for sums of many parts.
 using RankStorage = AlignedVector;
 
+/// Directions nearer than this (radians) count as parallel when ranks are counted.
+inline constexpr double kParallel = 1e-6;
+
 /// How unique the solution is: dimensions of the sets of optimal x and of optimal normals.
 struct Freedom {
   int point = 0;
@@ -36,8 +39,31 @@ struct Freedom {
 
 /// Solves one pair of convex parts whose poses are set; the solution stays in `pair`.
 void solve_pair(const ScalingOptions& options, SolvedPair& pair);
-/// The answer of the conic route, without freedoms.
+
+/// Two convex sets in the world, and their relative pose.
+struct PlacedSets {
+  const ConvexSet& A;
+  const ConvexSet& B;
+  const Pose& X_WA;
+  const Pose& X_WB;
+  const Pose& X_AB;
+};
+/// What the interior point found, in the frame of A.
+struct ConicPoint {
+  /// x and alpha.
+  Vec4 u;
+  /// S_uᵀz of A and of B.
+  Vec4 force_A;
+  Vec4 force_B;
+  double gap;
+  double dual_residual;
+  int iterations;
+};
+/// The answer of the conic route, without freedoms and parts.
+[[nodiscard]] Scaling read_answer(const PlacedSets& sets, const ConicPoint& point, ScalingStatus status);
 [[nodiscard]] Scaling read_answer(const SolvedPair& pair);
+/// dα / d(poses) without smoothing, alpha > 0: the wrench of the multipliers.
+[[nodiscard]] Vector12 wrench_gradient(const Pose& X_WA, const Pose& X_AB, const ConicPoint& point);
 
 /// Adds -zᵀ (∂S/∂θ)(p, alpha, y, 1) = ∂alpha/∂θ for every parameter of a part: block 0 for A, 1 for B.
 void envelope_gradient(const SolvedPair& pair, int block, const ConvexPart& part, Eigen::Ref<VectorX> out);

@@ -13,13 +13,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tangere/proximity/conic_batch.hpp"
 #include "tangere/proximity/scaling_workspace.hpp"
 
 namespace tangere {
 namespace {
-
-/// Directions nearer than this (radians) count as parallel.
-constexpr double kParallel = 1e-6;
 
 constexpr int kMaxColumns = kShared + 2 * kMaxAux;
 
@@ -82,31 +80,61 @@ struct Measure {
   [[nodiscard]] bool vanishes(double s) const { return s < threshold * alpha * reach; }
 };
 
+/// Rows, slacks and multipliers of a block of the engine.
+struct BlockRows {
+  const ConicBlock<1>& b;
+  [[nodiscard]] int num_aux() const { return b.rows.num_aux; }
+  [[nodiscard]] int num_orthant() const { return b.rows.num_orthant; }
+  [[nodiscard]] int num_cones() const { return b.rows.num_cones; }
+  [[nodiscard]] double z(int i) const { return b.z[i]; }
+  [[nodiscard]] double u(int i, int a) const { return b.rows.orthant_rows_u[kShared * i + a]; }
+  [[nodiscard]] double y(int i, int j) const { return b.rows.orthant_rows_y[b.rows.num_aux * i + j]; }
+  [[nodiscard]] Vec4 cone_s(int k) const { return b.cones[k].s.v[0]; }
+  [[nodiscard]] double cone_z(int k) const { return b.cones[k].z.head(); }
+  [[nodiscard]] Vec4 cone_u(int k, int a) const { return load4(b.rows.cone_u + 4 * (kShared * k + a)); }
+  [[nodiscard]] Vec4 cone_y(int k, int j) const { return load4(b.rows.cone_y + 4 * (b.rows.num_aux * k + j)); }
+};
+/// The same of one lane. (Padding rows have z = 0: they never act.)
+struct LaneRows {
+  const LaneBlock& b;
+  int lane;
+  [[nodiscard]] Vec4 vector(const LaneVector& v) const { return Vec4{v[0][lane], v[1][lane], v[2][lane], v[3][lane]}; }
+  [[nodiscard]] int num_aux() const { return b.num_aux; }
+  [[nodiscard]] int num_orthant() const { return b.num_orthant; }
+  [[nodiscard]] int num_cones() const { return b.num_cones; }
+  [[nodiscard]] double z(int i) const { return b.rows[b.stride() * i + kRowZ][lane]; }
+  [[nodiscard]] double u(int i, int a) const { return b.rows[b.stride() * i + kRowU + a][lane]; }
+  [[nodiscard]] double y(int i, int j) const { return b.rows[b.stride() * i + kRowY + j][lane]; }
+  [[nodiscard]] Vec4 cone_s(int k) const { return vector(b.cones[k].s); }
+  [[nodiscard]] double cone_z(int k) const { return b.cones[k].z[0][lane]; }
+  [[nodiscard]] Vec4 cone_u(int k, int a) const { return vector(b.cones[k].column[a]); }
+  [[nodiscard]] Vec4 cone_y(int k, int j) const { return vector(b.cone_y[b.num_aux * k + j]); }
+};
+
 /// Calls condition(row) and gradient(row) for the active constraints of a block.
-template <class Condition, class Gradient>
-void for_active(const ConicBlock<1>& b, const Measure& measure, double size, Condition condition, Gradient gradient) {
-  const int ny = b.rows.num_aux;
+template <class Rows, class Condition, class Gradient>
+void for_active(const Rows& rows, const Measure& measure, double size, Condition condition, Gradient gradient) {
+  const int ny = rows.num_aux();
   Row row;
   // orthant
-  for (int i = 0; i < b.rows.num_orthant; ++i) {
-    if (!measure.acts(b.z[i])) continue;
-    for (int a = 0; a < kShared; ++a) row.u[a] = b.rows.orthant_rows_u[kShared * i + a];
-    for (int j = 0; j < ny; ++j) row.y[j] = b.rows.orthant_rows_y[ny * i + j];
+  for (int i = 0; i < rows.num_orthant(); ++i) {
+    if (!measure.acts(rows.z(i))) continue;
+    for (int a = 0; a < kShared; ++a) row.u[a] = rows.u(i, a);
+    for (int j = 0; j < ny; ++j) row.y[j] = rows.y(i, j);
     row.u[3] /= size;
     condition(row);
     gradient(row);
   }
   // cones: Σ weight_i (row i of S)
-  for (int k = 0; k < b.rows.num_cones; ++k) {
-    const ConeState<1>& cone = b.cones[k];
-    if (!measure.acts(cone.z.head())) continue;
+  for (int k = 0; k < rows.num_cones(); ++k) {
+    if (!measure.acts(rows.cone_z(k))) continue;
+    const Vec4 s = rows.cone_s(k);
     const auto combination = [&](Vec4 weight) {
-      for (int a = 0; a < kShared; ++a) row.u[a] = dot(load4(b.rows.cone_u + 4 * (kShared * k + a)), weight);
-      for (int j = 0; j < ny; ++j) row.y[j] = dot(load4(b.rows.cone_y + 4 * (ny * k + j)), weight);
+      for (int a = 0; a < kShared; ++a) row.u[a] = dot(rows.cone_u(k, a), weight);
+      for (int j = 0; j < ny; ++j) row.y[j] = dot(rows.cone_y(k, j), weight);
       row.u[3] /= size;
     };
-    const bool apex = measure.vanishes(cone.s.head());
-    const Vec4 s = cone.s.v[0];
+    const bool apex = measure.vanishes(s[0]);
     const Vec4 along = s / std::sqrt(dot(s, s));
     for (int i = 0; i < 4; ++i) {
       Vec4 weight{};
@@ -117,26 +145,31 @@ void for_active(const ConicBlock<1>& b, const Measure& measure, double size, Con
       if (apex) gradient(row);
     }
     if (!apex) {
-      combination(reflect(cone.s).v[0]);
+      combination(s * Vec4{1, -1, -1, -1});
       gradient(row);
     }
   }
 }
 
+/// A solution as `freedom` looks at it.
+template <class Rows>
+struct Solution {
+  Rows rows[2];
+  double size[2];
+  Measure measure;
+};
+
+Measure measure_of(double alpha, double length, double gap, double degree) {
+  return {.reach = length / alpha, .alpha = alpha, .threshold = std::sqrt(gap / (alpha * degree))};
+}
+
 /// With rows of at most 4 Chunks columns; `basis` has room for four lists of them.
-template <int Chunks>
-Freedom count(const SolvedPair& pair, ConeVector<Chunks>* basis) {
+template <int Chunks, class Rows>
+Freedom count(const Solution<Rows>& at, ConeVector<Chunks>* basis) {
   constexpr int kList = 4 * Chunks;
-  const ConicEngine<1>& engine = pair.program.engine;
-  const ConicBlock<1>* blocks = engine.blocks;
-  const double alpha = engine.u[3];
-  const double size[2] = {pair.part_A.set->outer_radius, pair.part_B.set->outer_radius};
-  const double least_size = std::min(size[0], size[1]);
-  const int ny[2] = {blocks[0].rows.num_aux, blocks[1].rows.num_aux};
+  const double least_size = std::min(at.size[0], at.size[1]);
+  const int ny[2] = {at.rows[0].num_aux(), at.rows[1].num_aux()};
   const int num_aux = ny[0] + ny[1];
-  const Measure measure{.reach = engine.dual_scale[0] / alpha,
-                        .alpha = alpha,
-                        .threshold = std::sqrt(engine.gap / (alpha * engine.degree()))};
   RankCounter<Chunks> point(basis, 3 + num_aux);
   RankCounter<Chunks> both(basis + kList, kShared + num_aux);
   RankCounter<Chunks> auxiliaries(basis + 2 * kList, num_aux);
@@ -145,7 +178,7 @@ Freedom count(const SolvedPair& pair, ConeVector<Chunks>* basis) {
     const int own = k == 0 ? 0 : ny[0];
     RankCounter<Chunks> single(basis + 3 * kList, kShared + ny[k]);
     for_active(
-        blocks[k], measure, std::min(size[k], 1e3 * least_size),
+        at.rows[k], at.measure, std::min(at.size[k], 1e3 * least_size),
         [&](const Row& row) {
           point.add(joined<Chunks>(row.u, 3, row.y, ny[k], 3 + own));
           if (num_aux > 0) auxiliaries.add(joined<Chunks>(row.y, 0, row.y, ny[k], own));
@@ -162,26 +195,51 @@ Freedom count(const SolvedPair& pair, ConeVector<Chunks>* basis) {
 
 /// A body bounded by one cone and nothing else (sphere, ellipsoid) is smooth and strictly convex: point and normal are
 /// unique.
-bool round(const ConicBlock<1>& b) { return b.rows.num_cones == 1 && b.rows.num_orthant == 0 && b.rows.num_aux == 0; }
+template <class Rows>
+bool round(const Rows& rows) {
+  return rows.num_cones() == 1 && rows.num_orthant() == 0 && rows.num_aux() == 0;
+}
 
-}  // namespace
-
-Freedom freedom(const SolvedPair& pair, RankStorage& storage) {
-  const ConicBlock<1>* blocks = pair.program.engine.blocks;
-  if (round(blocks[0]) || round(blocks[1])) return {};
-  const int columns = kShared + blocks[0].rows.num_aux + blocks[1].rows.num_aux;
+template <class Rows>
+Freedom freedom(const Solution<Rows>& at, RankStorage& storage) {
+  const int columns = kShared + at.rows[0].num_aux() + at.rows[1].num_aux();
   if (columns <= 4) {
     ConeVector<1> basis[4 * 4];
-    return count<1>(pair, basis);
+    return count<1>(at, basis);
   }
   if (columns <= 12) {
     ConeVector<3> basis[4 * 12];
-    return count<3>(pair, basis);
+    return count<3>(at, basis);
   }
   constexpr int kChunks = kMaxColumns / 4;
   static_assert(kMaxColumns % 4 == 0);
   storage.resize(std::size_t{4} * kMaxColumns * kMaxColumns);
-  return count<kChunks>(pair, reinterpret_cast<ConeVector<kChunks>*>(storage.data()));
+  return count<kChunks>(at, reinterpret_cast<ConeVector<kChunks>*>(storage.data()));
+}
+
+}  // namespace
+
+Freedom freedom(const SolvedPair& pair, RankStorage& storage) {
+  const ConicEngine<1>& engine = pair.program.engine;
+  const BlockRows A{engine.blocks[0]};
+  const BlockRows B{engine.blocks[1]};
+  if (round(A) || round(B)) return {};
+  return freedom(Solution<BlockRows>{.rows = {A, B},
+                                     .size = {pair.part_A.set->outer_radius, pair.part_B.set->outer_radius},
+                                     .measure = measure_of(engine.u[3], engine.dual_scale[0], engine.gap,
+                                                           static_cast<double>(engine.degree()))},
+                 storage);
+}
+
+Freedom freedom(const ConicLanes& lanes, int lane, const ConvexSet& A, const ConvexSet& B, RankStorage& storage) {
+  const LaneRows rows_A{lanes.blocks[0], lane};
+  const LaneRows rows_B{lanes.blocks[1], lane};
+  if (round(rows_A) || round(rows_B)) return {};
+  return freedom(Solution<LaneRows>{.rows = {rows_A, rows_B},
+                                    .size = {A.outer_radius, B.outer_radius},
+                                    .measure = measure_of(lanes.u[3][lane], lanes.dual_scale[lane], lanes.gap[lane],
+                                                          lanes.degree[lane])},
+                 storage);
 }
 
 }  // namespace tangere

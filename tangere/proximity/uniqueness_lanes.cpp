@@ -1,0 +1,266 @@
+/// How unique the solutions of all lanes are: the ranks of uniqueness.cpp for kLanes pairs at once.
+///
+/// Every lane has its own active constraints. Rows are taken as they come, the k-th active one of each lane together; a
+/// lane that has none gives zeros, which add nothing to a rank.
+
+#include <algorithm>
+#include <bit>
+
+#include "tangere/proximity/conic_batch.hpp"
+
+namespace tangere {
+namespace {
+
+/// Pairs with more columns, and lanes with more active rows of one side, are counted one by one.
+constexpr int kMostColumns = 12;
+constexpr int kMostActive = 16;
+
+/// Rank of a growing list of rows in each lane, by Gram–Schmidt.
+class LaneRank {
+ public:
+  explicit LaneRank(int num_columns) : columns_(num_columns) {}
+
+  /// Keeps the row in the lanes in which it is independent of those before.
+  void add(const Lane* row) {
+    LaneMask open = rank_ < static_cast<double>(columns_);
+    if (!any(open)) return;
+    Lane r[kMostColumns];
+    for (int c = 0; c < columns_; ++c) r[c] = row[c];
+    const Lane before = norm(r);
+    open &= before > 0.0;
+    if (!any(open)) return;
+    project(r);
+    Lane left = norm(r);
+    // once more where much was taken off
+    const LaneMask again = open & ~(left > 0.1 * before);
+    if (any(again)) {
+      Lane q[kMostColumns];
+      for (int c = 0; c < columns_; ++c) q[c] = r[c];
+      project(q);
+      for (int c = 0; c < columns_; ++c) r[c] = select(again, q[c], r[c]);
+      left = select(again, norm(q), left);
+    }
+    const LaneMask keep = open & (left > kParallel * before);
+    if (!any(keep)) return;
+    const Lane inverse = 1.0 / left;
+    for (int k = 0; k < columns_; ++k) {
+      const LaneMask here = keep & (rank_ == static_cast<double>(k));
+      if (!any(here)) continue;
+      if (k == used_) {
+        for (int c = 0; c < columns_; ++c) basis_[k][c] = Lane{};
+        ++used_;
+      }
+      for (int c = 0; c < columns_; ++c) basis_[k][c] = select(here, inverse * r[c], basis_[k][c]);
+    }
+    rank_ = select(keep, rank_ + 1.0, rank_);
+  }
+  [[nodiscard]] const Lane& rank() const { return rank_; }
+
+ private:
+  [[nodiscard]] Lane norm(const Lane* r) const {
+    Lane sum{};
+    for (int c = 0; c < columns_; ++c) sum += r[c] * r[c];
+    return sqrt(sum);
+  }
+  void project(Lane* r) const {
+    for (int k = 0; k < used_; ++k) {
+      Lane t{};
+      for (int c = 0; c < columns_; ++c) t += r[c] * basis_[k][c];
+      for (int c = 0; c < columns_; ++c) r[c] -= t * basis_[k][c];
+    }
+  }
+
+  int columns_;
+  int used_ = 0;
+  Lane rank_{};
+  Lane basis_[kMostColumns][kMostColumns];
+};
+
+/// What is large and what is small at the solutions, see uniqueness.cpp.
+struct LaneMeasure {
+  Lane reach;
+  Lane threshold;
+  Lane vanishing;
+};
+
+/// The active orthant rows of one side in every lane.
+struct ActiveRows {
+  int count[kLanes] = {};
+  int most = 0;
+  /// Lanes with more than there is room for.
+  unsigned crowded = 0;
+  const Lane* rows[kLanes][kMostActive];
+
+  ActiveRows(const LaneBlock& b, const LaneMeasure& measure) {
+    const Lane* row = b.rows;
+    for (int i = 0; i < b.num_orthant; ++i, row += b.stride()) {
+      for (unsigned acting = bits(row[kRowZ] * measure.reach > measure.threshold); acting != 0; acting &= acting - 1) {
+        const int l = std::countr_zero(acting);
+        if (count[l] < kMostActive) {
+          rows[l][count[l]++] = row;
+        } else {
+          crowded |= 1U << static_cast<unsigned>(l);
+        }
+      }
+    }
+    most = *std::max_element(count, count + kLanes);
+  }
+};
+
+/// Calls f(row), a row over (u, y), for the k-th active orthant row of every lane.
+template <class F>
+void for_active_rows(const LaneBlock& b, const ActiveRows& active, Lane inverse_size, F f) {
+  const int ny = b.num_aux;
+  for (int k = 0; k < active.most; ++k) {
+    alignas(sizeof(Lane)) double numbers[kMostColumns][kLanes] = {};
+    for (int l = 0; l < kLanes; ++l) {
+      if (k >= active.count[l]) continue;
+      const Lane* from = active.rows[l][k];
+      for (int a = 0; a < kShared; ++a) numbers[a][l] = from[kRowU + a][l];
+      for (int j = 0; j < ny; ++j) numbers[kShared + j][l] = from[kRowY + j][l];
+    }
+    Lane row[kMostColumns];
+    for (int c = 0; c < kShared + ny; ++c) row[c] = *reinterpret_cast<const Lane*>(numbers[c]);
+    row[3] *= inverse_size;
+    f(row);
+  }
+}
+
+/// The conditions and the gradients of the active constraints of a block, as f(row). A cone on its boundary has the
+/// directions across s as conditions and the normal there as gradient; at its apex, all rows are both.
+template <class F>
+void for_conditions(const LaneBlock& b, const ActiveRows& active, const LaneMeasure& measure, Lane inverse_size, F f) {
+  const int columns = kShared + b.num_aux;
+  for_active_rows(b, active, inverse_size, f);
+  for (int k = 0; k < b.num_cones; ++k) {
+    const LaneCone& cone = b.cones[k];
+    const LaneMask acts = cone.z[0] * measure.reach > measure.threshold;
+    const LaneMask apex = acts & (cone.s[0] < measure.vanishing);
+    if (!any(acts)) continue;
+    // three independent directions across s: s₀ e_i - s_i e₀
+    for (int i = any(apex) ? 0 : 1; i < kShared; ++i) {
+      const Lane across = i == 0 ? Lane{} : select(acts & ~apex, cone.s[i], Lane{});
+      const Lane straight = select(apex, splat(1.0), i == 0 ? Lane{} : select(acts, cone.s[0], Lane{}));
+      Lane row[kMostColumns];
+      for (int c = 0; c < columns; ++c) {
+        const LaneVector& column = c < kShared ? cone.column[c] : b.cone_y[b.num_aux * k + c - kShared];
+        row[c] = straight * column[i] - across * column[0];
+      }
+      row[3] *= inverse_size;
+      f(row);
+    }
+  }
+}
+/// Returns the number of gradients in each lane.
+template <class F>
+Lane for_gradients(const LaneBlock& b, const ActiveRows& active, const LaneMeasure& measure, Lane inverse_size, F f) {
+  const int columns = kShared + b.num_aux;
+  for_active_rows(b, active, inverse_size, f);
+  Lane count;
+  for (int l = 0; l < kLanes; ++l) count[l] = static_cast<double>(active.count[l]);
+  for (int k = 0; k < b.num_cones; ++k) {
+    const LaneCone& cone = b.cones[k];
+    const LaneMask acts = cone.z[0] * measure.reach > measure.threshold;
+    const LaneMask apex = acts & (cone.s[0] < measure.vanishing);
+    if (!any(acts)) continue;
+    count += select(apex, splat(4.0), select(acts, splat(1.0), Lane{}));
+    for (int i = 0; i < (any(apex) ? kShared : 1); ++i) {
+      // the normal first, or one row after the other
+      LaneVector weight = i == 0 ? freeze(acts & ~apex, reflect(cone.s), LaneVector{}) : LaneVector{};
+      weight[i] = select(apex, splat(1.0), weight[i]);
+      Lane row[kMostColumns];
+      for (int c = 0; c < columns; ++c) {
+        row[c] = dot(weight, c < kShared ? cone.column[c] : b.cone_y[b.num_aux * k + c - kShared]);
+      }
+      row[3] *= inverse_size;
+      f(row);
+    }
+  }
+  return count;
+}
+
+bool round(const LaneBlock& b) { return b.num_cones == 1 && b.num_orthant == 0 && b.num_aux == 0; }
+
+}  // namespace
+
+void freedoms(const ConicLanes& lanes, const LaneSets& sets, unsigned wanted, Freedom (&out)[kLanes],
+              RankStorage& storage) {
+  for (Freedom& free : out) free = Freedom{};
+  const LaneBlock* blocks = lanes.blocks;
+  if (wanted == 0 || round(blocks[0]) || round(blocks[1])) return;
+  const int ny[2] = {blocks[0].num_aux, blocks[1].num_aux};
+  const int num_aux = ny[0] + ny[1];
+  if (kShared + num_aux > kMostColumns) {
+    for (unsigned left = wanted; left != 0; left &= left - 1) {
+      const int l = std::countr_zero(left);
+      out[l] = freedom(lanes, l, *sets[0][l], *sets[1][l], storage);
+    }
+    return;
+  }
+  const Lane alpha = lanes.u[3];
+  const Lane reach = lanes.dual_scale / alpha;
+  const Lane threshold = sqrt(lanes.gap / (alpha * lanes.degree));
+  const LaneMeasure measure{.reach = reach, .threshold = threshold, .vanishing = threshold * alpha * reach};
+  Lane inverse_size[2];
+  for (int l = 0; l < kLanes; ++l) {
+    const double radius[2] = {sets[0][l]->outer_radius, sets[1][l]->outer_radius};
+    const double least = std::min(radius[0], radius[1]);
+    for (int k = 0; k < 2; ++k) inverse_size[k][l] = 1.0 / std::min(radius[k], 1e3 * least);
+  }
+  const ActiveRows active[2] = {{blocks[0], measure}, {blocks[1], measure}};
+  // a row of one side as one over the first shared variables and both sides' own
+  const auto spread = [&](int k, const Lane* row, int num_shared, Lane* wide) {
+    const int own = num_shared + (k == 0 ? 0 : ny[0]);
+    for (int a = 0; a < num_shared; ++a) wide[a] = row[a];
+    for (int j = 0; j < num_aux; ++j) wide[num_shared + j] = Lane{};
+    for (int j = 0; j < ny[k]; ++j) wide[own + j] = row[kShared + j];
+  };
+  Lane wide[kMostColumns];
+
+  // normal: rank G_A + rank G_B - rank [G_A; G_B], which is 0 where all gradients are independent
+  LaneRank both(kShared + num_aux);
+  Lane num_gradients{};
+  Lane rank_A{};
+  for (int k = 0; k < 2; ++k) {
+    num_gradients += for_gradients(blocks[k], active[k], measure, inverse_size[k], [&](const Lane* row) {
+      spread(k, row, kShared, wide);
+      both.add(wide);
+    });
+    if (k == 0) rank_A = both.rank();
+  }
+  const LaneMask dependent = both.rank() < num_gradients;
+  Lane free_normal{};
+  if (any(dependent)) {
+    LaneRank only_B(kShared + ny[1]);
+    (void)for_gradients(blocks[1], active[1], measure, inverse_size[1], [&](const Lane* row) { only_B.add(row); });
+    free_normal = select(dependent, rank_A + only_B.rank() - both.rank(), Lane{});
+  }
+
+  // point: gradients that span everything leave it no way; else count the conditions
+  const LaneMask open = both.rank() < static_cast<double>(kShared + num_aux);
+  Lane free_point{};
+  if (any(open)) {
+    LaneRank point(3 + num_aux);
+    LaneRank auxiliaries(num_aux);
+    for (int k = 0; k < 2; ++k) {
+      for_conditions(blocks[k], active[k], measure, inverse_size[k], [&](const Lane* row) {
+        spread(k, row, 3, wide);
+        point.add(wide);
+        if (ny[k] > 0) auxiliaries.add(wide + 3);
+      });
+    }
+    free_point = select(open, 3.0 - (point.rank() - auxiliaries.rank()), Lane{});
+  }
+  const unsigned crowded = active[0].crowded | active[1].crowded;
+  for (int l = 0; l < kLanes; ++l) {
+    if ((wanted >> static_cast<unsigned>(l) & 1U) == 0) continue;
+    if ((crowded >> static_cast<unsigned>(l) & 1U) != 0) {
+      out[l] = freedom(lanes, l, *sets[0][l], *sets[1][l], storage);
+      continue;
+    }
+    out[l] = {.point = std::clamp(static_cast<int>(free_point[l]), 0, 2),
+              .normal = std::clamp(static_cast<int>(free_normal[l]), 0, 2)};
+  }
+}
+
+}  // namespace tangere
