@@ -28,6 +28,10 @@ struct InspectArguments {
   bool json = false;
   /// Empty: describe the robot; `urdf`, `mjcf`: write it as such a file.
   std::string export_as;
+  /// The state to evaluate at: coordinates, or the name of a keyframe. None of them: no evaluation.
+  std::vector<double> q;
+  std::vector<double> v;
+  std::string keyframe;
 };
 [[nodiscard]] int run_inspect(const InspectArguments& arguments);
 

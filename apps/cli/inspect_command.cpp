@@ -1,8 +1,10 @@
-/// `tangere inspect FILE`: what is in a robot file, and what of it was not understood.
+/// `tangere inspect FILE`: what is in a robot or scene file, what of it was not understood, and, at a state, where its
+/// bodies are and what its dynamics say.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +13,13 @@
 #include "apps/cli/commands.hpp"
 #include "apps/cli/text.hpp"
 #include "tangere/io/mjcf_writer.hpp"
-#include "tangere/io/robot_file.hpp"
+#include "tangere/io/scene_file.hpp"
 #include "tangere/io/urdf_writer.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/multibody/energy.hpp"
+#include "tangere/multibody/inverse_dynamics.hpp"
+#include "tangere/multibody/kinematics.hpp"
+#include "tangere/multibody/mass_matrix.hpp"
 
 namespace tangere::cli {
 namespace {
@@ -23,6 +29,67 @@ using Json = nlohmann::ordered_json;
 std::string parent_name(const Model& model, int body) {
   const int parent = model.body(body).parent;
   return parent == kWorld ? "world" : model.body(parent).spec.name;
+}
+
+/// What a model does at a state.
+struct Evaluation {
+  VectorX q;
+  VectorX v;
+  std::vector<Pose> poses;
+  Vector3 center_of_mass;
+  double kinetic;
+  double potential;
+  MatrixX M;
+  VectorX bias;
+};
+
+Evaluation evaluate(const Model& model, const VectorX& q, const VectorX& v) {
+  Data data(model);
+  Evaluation out{q, v, {}, Vector3::Zero(), 0.0, 0.0, {}, {}};
+  forward_kinematics(model, data, q, v);
+  for (int b = 0; b < model.num_bodies(); ++b) out.poses.push_back(body_pose(model, data, b));
+  if (model.total_mass() > 0.0) out.center_of_mass = center_of_mass(model, data);
+  out.kinetic = kinetic_energy(model, data, v);
+  out.potential = potential_energy(model, data, q);
+  out.bias = bias_forces(model, data, q, v);
+  out.M = mass_matrix(model, data, q);
+  return out;
+}
+
+/// The state that the arguments name; nothing if they name none.
+std::optional<Evaluation> evaluate(const InspectArguments& arguments, const Scene& scene) {
+  if (arguments.q.empty() && arguments.v.empty() && arguments.keyframe.empty()) return std::nullopt;
+  const Model& model = scene.robot.model;
+  VectorX q = scene.q;
+  VectorX v = scene.v;
+  if (!arguments.keyframe.empty()) {
+    const auto& keys = scene.robot.keyframes;
+    const auto key =
+        std::find_if(keys.begin(), keys.end(), [&](const Keyframe& k) { return k.name == arguments.keyframe; });
+    if (key == keys.end()) throw InputError("--keyframe", "the file has none called '" + arguments.keyframe + "'");
+    q = key->q;
+    v = key->v;
+  }
+  const auto take = [](const char* name, const std::vector<double>& given, VectorX& to) {
+    if (given.empty()) return;
+    if (static_cast<Eigen::Index>(given.size()) != to.size())
+      throw InputError(name, formatted("needs %d numbers, got %zu", static_cast<int>(to.size()), given.size()));
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if (!std::isfinite(given[k])) throw InputError(name, "must be finite numbers");
+      to[static_cast<Eigen::Index>(k)] = given[k];
+    }
+  };
+  take("--q", arguments.q, q);
+  take("--v", arguments.v, v);
+  for (const Joint& joint : model.joints()) {
+    if (joint.nq == joint.nv) continue;
+    const double length = q.segment<4>(joint.first_q + joint.nq - 4).norm();
+    if (!(std::abs(length - 1.0) < 1e-6))
+      throw InputError("--q", "the quaternion of joint '" + joint.spec.name + "' (x y z w, last of its " +
+                                  std::to_string(joint.nq) + " numbers from " + std::to_string(joint.first_q) +
+                                  ") must have unit length, got " + formatted("%.6g", length));
+  }
+  return evaluate(model, q, v);
 }
 
 // for people
@@ -76,7 +143,42 @@ std::string shape_list(const BodySpec& body) {
   return text.empty() ? "-" : text;
 }
 
-void print_text(const Robot& robot) {
+/// Beyond this many coordinates a mass matrix is for machines.
+constexpr int kLargestPrinted = 12;
+
+void print_evaluation(const Model& model, const Evaluation& state) {
+  const auto line = [](const Eigen::Ref<const VectorX>& values) {
+    std::string text;
+    for (const double value : values) text += formatted("%s%.6g", text.empty() ? "" : " ", value);
+    return text;
+  };
+  std::printf("\nat q = %s\n   v = %s\n\n", line(state.q).c_str(), line(state.v).c_str());
+  std::vector<Row> rows = {{"body", "position", "quaternion (x y z w)"}};
+  for (int i = 0; i < model.num_bodies(); ++i) {
+    const Pose& X = state.poses[static_cast<std::size_t>(i)];
+    rows.push_back({model.body(i).spec.name, line(X.p), line(X.quaternion())});
+  }
+  print_table(rows, {false, false, false});
+  std::printf("\n  %-16s %s\n", "centre of mass", line(state.center_of_mass).c_str());
+  std::printf("  %-16s %.9g J\n  %-16s %.9g J\n", "kinetic energy", state.kinetic, "potential energy", state.potential);
+  std::printf("  %-16s %s\n", "bias force", line(state.bias).c_str());
+  if (model.nv() > kLargestPrinted) {
+    std::printf("  mass matrix: %d x %d, printed with --json\n", model.nv(), model.nv());
+    return;
+  }
+  std::printf("  mass matrix\n");
+  std::vector<Row> M;
+  for (int i = 0; i < model.nv(); ++i) {
+    Row row{model.dof_name(i)};
+    for (int j = 0; j < model.nv(); ++j) row.push_back(formatted("%.6g", state.M(i, j)));
+    M.push_back(std::move(row));
+  }
+  std::vector<bool> right(static_cast<std::size_t>(model.nv()) + 1, true);
+  right[0] = false;
+  print_table(M, right);
+}
+
+void print_text(const Robot& robot, const std::optional<Evaluation>& state) {
   const Model& model = robot.model;
   std::printf("%s\n\n", model.name().c_str());
   const auto row = [](const char* name, const std::string& value) { std::printf("  %-12s %s\n", name, value.c_str()); };
@@ -99,6 +201,8 @@ void print_text(const Robot& robot) {
                     formatted("%.6g", body.inertia.mass), shape_list(body), std::to_string(body.visuals.size())});
   }
   print_table(rows, {true, false, false, false, false, true, false, true, false, true});
+
+  if (state) print_evaluation(model, *state);
 
   if (robot.notices.empty()) return;
   std::printf("\n%zu notice%s\n", robot.notices.size(), robot.notices.size() == 1 ? "" : "s");
@@ -155,7 +259,24 @@ Json body_json(const Model& model, int index) {
   return out;
 }
 
-void print_json(const Robot& robot) {
+Json evaluation_json(const Model& model, const Evaluation& state) {
+  Json out = {{"q", numbers(state.q)}, {"v", numbers(state.v)}};
+  out["poses"] = Json::array();
+  for (int i = 0; i < model.num_bodies(); ++i) {
+    const Pose& X = state.poses[static_cast<std::size_t>(i)];
+    out["poses"].push_back(
+        {{"body", model.body(i).spec.name}, {"position", numbers(X.p)}, {"quaternion", numbers(X.quaternion())}});
+  }
+  out["center_of_mass"] = numbers(state.center_of_mass);
+  out["kinetic_energy"] = state.kinetic;
+  out["potential_energy"] = state.potential;
+  out["bias_force"] = numbers(state.bias);
+  out["mass_matrix"] = Json::array();
+  for (int i = 0; i < model.nv(); ++i) out["mass_matrix"].push_back(numbers(state.M.row(i).transpose()));
+  return out;
+}
+
+void print_json(const Robot& robot, const std::optional<Evaluation>& state) {
   const Model& model = robot.model;
   Json out = {{"name", model.name()}, {"nq", model.nq()}, {"nv", model.nv()}, {"mass", model.total_mass()}};
   out["gravity"] = numbers(model.gravity());
@@ -168,6 +289,7 @@ void print_json(const Robot& robot) {
   for (const Keyframe& keyframe : robot.keyframes) out["keyframes"].push_back(keyframe.name);
   out["constraints"] = Json::array();
   for (const LoopConstraint& constraint : model.constraints()) out["constraints"].push_back(constraint.name);
+  if (state) out["state"] = evaluation_json(model, *state);
   out["notices"] = Json::array();
   for (const Notice& notice : robot.notices)
     out["notices"].push_back(
@@ -183,13 +305,14 @@ int run_inspect(const InspectArguments& arguments) {
   options.search_paths.assign(arguments.package_paths.begin(), arguments.package_paths.end());
   options.strict = arguments.strict;
   try {
-    const Robot robot = load_robot(arguments.file, options);
+    const Scene scene = load_scene(arguments.file, options);
+    const Robot& robot = scene.robot;
     if (arguments.export_as == "urdf")
       std::fputs(to_urdf(robot).c_str(), stdout);
     else if (arguments.export_as == "mjcf")
       std::fputs(to_mjcf(robot).c_str(), stdout);
     else
-      (arguments.json ? print_json : print_text)(robot);
+      (arguments.json ? print_json : print_text)(robot, evaluate(arguments, scene));
   } catch (const InputError& error) {
     std::fprintf(stderr, "tangere inspect: %s\n", error.what());
     return kExitBadInput;

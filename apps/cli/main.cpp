@@ -34,8 +34,11 @@ int run(int argc, char** argv) {
 
   InspectArguments inspect;
   CLI::App* inspect_command =
-      app.add_subcommand("inspect", "Say what is in a robot file (URDF, MJCF), and what of it is not used");
-  inspect_command->add_option("FILE", inspect.file, "Robot file")->required();
+      app.add_subcommand("inspect", "Say what is in a robot (URDF, MJCF) or scene file, and what of it is not used");
+  inspect_command->add_option("FILE", inspect.file, "Robot file, or a scene (.json)")->required();
+  inspect_command->add_option("--q", inspect.q, "Configuration to evaluate at: nq numbers, by commas")->delimiter(',');
+  inspect_command->add_option("--v", inspect.v, "Velocity to evaluate at: nv numbers, by commas")->delimiter(',');
+  inspect_command->add_option("--keyframe", inspect.keyframe, "A state of the file to evaluate at, by name");
   inspect_command->add_option("--base", inspect.base, "What holds the root of a URDF: fixed or free")
       ->check(CLI::IsMember({"fixed", "free"}))
       ->capture_default_str();

@@ -33,7 +33,13 @@ Robot read_mjcf(detail::XmlDocument document, const std::filesystem::path& file,
   Model model = build_model(reader, sections, name);
   const std::vector<std::optional<Actuator>> actuators = read_actuators(reader, sections, model);
   std::vector<Keyframe> keyframes = read_keyframes(reader, sections, model, actuators);
-  Robot robot{std::move(model), {}, std::move(keyframes), {}};
+  Robot robot{std::move(model), {}, std::move(keyframes), {}, std::nullopt};
+  each("option", [&](const XmlElement& section) {
+    if (const std::optional<double> step = section.find_number("timestep")) {
+      if (!(*step > 0.0)) section.fail("timestep", "must be positive");
+      robot.time_step = step;
+    }
+  });
   for (const std::optional<Actuator>& actuator : actuators)
     if (actuator) robot.actuators.push_back(*actuator);
 

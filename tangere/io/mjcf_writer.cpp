@@ -47,7 +47,9 @@ class Writer {
     out_.open("mujoco").text("model", model_.name());
     comment_losses();
     out_.open("compiler").text("angle", "radian").text("autolimits", "true").text("inertiafromgeom", "false").close();
-    out_.open("option").numbers("gravity", model_.gravity()).close();
+    out_.open("option").numbers("gravity", model_.gravity());
+    if (robot_.time_step) out_.number("timestep", *robot_.time_step);
+    out_.close();
     geoms_.write_assets(out_);
     out_.open("worldbody");
     for (const int root : roots_) write_body(root);

@@ -6,6 +6,7 @@
 ///   for (const Notice& notice : robot.notices) std::puts(to_string(notice).c_str());
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct Robot {
   std::vector<Actuator> actuators;
   std::vector<Keyframe> keyframes;
   std::vector<Notice> notices;
+  /// Of the file, if it names one (seconds).
+  std::optional<double> time_step{};
 };
 
 /// What holds the root of a URDF (MJCF files say it themselves).

@@ -452,7 +452,7 @@ TEST(MjcfReader, KeyframesInOurCoordinates) {
 
 TEST(MjcfReader, NothingIsDroppedWithoutANotice) {
   const std::string text = R"(<mujoco>
-    <option timestep='.01' gravity='0 0 -1'/>
+    <option timestep='.01' integrator='RK4' gravity='0 0 -1'/>
     <size njmax='100'/>
     <worldbody>
       <light pos='0 0 1'/>
@@ -468,7 +468,7 @@ TEST(MjcfReader, NothingIsDroppedWithoutANotice) {
   for (const Notice& notice : robot.notices) texts.push_back(to_string(notice));
   const std::string unused_attribute = ": this attribute is not used, got ";
   EXPECT_EQ(texts, (std::vector<std::string>{
-                       "model.xml:2: mujoco/option.timestep" + unused_attribute + "'.01'",
+                       "model.xml:2: mujoco/option.integrator" + unused_attribute + "'RK4'",
                        "model.xml:3: mujoco/size: this element is not used",
                        "model.xml:5: mujoco/worldbody/light: this element is not used",
                        "model.xml:6: mujoco/worldbody/body[b]: mocap: this body stays where it is",

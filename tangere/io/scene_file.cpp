@@ -1,0 +1,295 @@
+#include "tangere/io/scene_file.hpp"
+
+#include <Eigen/Geometry>
+#include <fstream>
+#include <sstream>
+
+#include "tangere/io/json_reader.hpp"
+#include "tangere/io/shape_reader.hpp"
+#include "tangere/multibody/configuration.hpp"
+
+namespace tangere {
+namespace {
+
+using detail::JsonValue;
+
+constexpr std::uintmax_t kLargestFile = 64u << 20;
+
+/// Runs f; what it refuses is said at this place of the file.
+template <class F>
+decltype(auto) at_place(const JsonValue& value, F&& f) {
+  try {
+    return f();
+  } catch (const InputError& error) {
+    value.fail(error.what());
+  }
+}
+
+Vector3 vector3(const JsonValue& value) { return value.numbers(3); }
+
+/// What a body or robot is given to start from.
+struct Start {
+  int first_body;
+  VectorX q;
+  VectorX v;
+};
+
+class SceneReader {
+ public:
+  SceneReader(std::filesystem::path folder, const LoadOptions& options)
+      : folder_(std::move(folder)), options_(options), builder_("scene") {}
+
+  Scene read(const JsonValue& root) {
+    root.require_fields({"format", "version", "name", "gravity", "time_step", "bodies", "robots"});
+    (void)root.at("format").word({"tangere-scene"});
+    if (root.at("version").number() != 1.0) root.at("version").fail("must be 1");
+    if (const auto name = root.find("name")) builder_ = ModelBuilder(name->text());
+    double time_step = 0.0;
+    if (const auto step = root.find("time_step")) {
+      time_step = step->number();
+      if (!(time_step > 0.0)) step->fail("must be positive");
+    }
+    if (const auto bodies = root.find("bodies"))
+      for (std::size_t i = 0; i < bodies->size(); ++i) read_body((*bodies)[i]);
+    if (const auto robots = root.find("robots"))
+      for (std::size_t i = 0; i < robots->size(); ++i) read_robot((*robots)[i]);
+    // the scene's gravity, or the first robot's
+    if (const auto gravity = root.find("gravity"))
+      at_place(*gravity, [&] { builder_.set_gravity(vector3(*gravity)); });
+    else if (gravity_)
+      builder_.set_gravity(*gravity_);
+
+    Scene scene{{at_place(root, [&] { return builder_.build(); }), {}, {}, std::move(notices_), std::nullopt}, {}, {}};
+    const Model& model = scene.robot.model;
+    for (Actuator actuator : actuators_) {
+      actuator.dof =
+          model.joint(model.joint_index(actuator_joints_[scene.robot.actuators.size()])).first_v + actuator.dof;
+      scene.robot.actuators.push_back(std::move(actuator));
+    }
+    scene.q = neutral_configuration(model);
+    scene.v = VectorX::Zero(model.nv());
+    for (const Start& start : starts_) {
+      const Joint& first = model.joint(start.first_body);
+      scene.q.segment(first.first_q, start.q.size()) = start.q;
+      scene.v.segment(first.first_v, start.v.size()) = start.v;
+    }
+    scene.time_step = time_step > 0.0 ? time_step : time_step_.value_or(scene.time_step);
+    scene.robot.time_step = scene.time_step;
+    return scene;
+  }
+
+ private:
+  void read_body(const JsonValue& value) {
+    value.require_fields({"name", "fixed", "shape", "shapes", "mass", "density", "center", "inertia", "position",
+                          "quaternion", "velocity", "friction", "restitution", "color"});
+    BodySpec body;
+    body.name = value.at("name").text();
+    const bool fixed = value.has("fixed") && value.at("fixed").boolean();
+    const double friction = value.has("friction") ? value.at("friction").number() : options_.friction;
+    const double restitution = value.has("restitution") ? value.at("restitution").number() : options_.restitution;
+    Vector4 color(0.7, 0.7, 0.7, 1.0);
+    if (const auto given = value.find("color")) color = given->numbers(4);
+    const auto add_shape = [&](const JsonValue& holder, const JsonValue& shape, const Pose& X_BS) {
+      CollisionShape collision{.name = body.name + std::to_string(body.shapes.size()),
+                               .shape = detail::read_shape(shape),
+                               .X_BS = X_BS,
+                               .friction = friction,
+                               .restitution = restitution};
+      if (const auto own = holder.find("friction")) collision.friction = own->number();
+      if (const auto own = holder.find("restitution")) collision.restitution = own->number();
+      body.visuals.push_back({.name = collision.name, .geometry = collision.shape, .X_BV = X_BS, .color = color});
+      body.shapes.push_back(std::move(collision));
+    };
+    if (const auto shape = value.find("shape")) add_shape(value, *shape, Pose());
+    if (const auto shapes = value.find("shapes")) {
+      if (value.has("shape")) shapes->fail("give either shape or shapes");
+      for (std::size_t i = 0; i < shapes->size(); ++i) {
+        const JsonValue part = (*shapes)[i];
+        part.require_fields({"shape", "position", "quaternion", "friction", "restitution"});
+        add_shape(part, part.at("shape"), detail::read_pose(part));
+      }
+    }
+    read_inertia(value, fixed, body);
+    const Pose X_WB = detail::read_pose(value);
+    JointSpec joint{.name = body.name, .type = fixed ? JointType::fixed : JointType::free};
+    if (fixed) joint.X_PJ = X_WB;
+    const int index = at_place(value, [&] { return builder_.add_body(std::move(body), std::move(joint)); });
+    const auto velocity = value.find("velocity");
+    if (fixed) {
+      if (velocity) velocity->fail("a fixed body has none");
+      return;
+    }
+    Start start{index, VectorX(7), VectorX::Zero(6)};
+    start.q << X_WB.p, X_WB.quaternion();
+    if (velocity) {
+      // world axes in the file, body axes in v
+      const VectorX V = velocity->numbers(6);
+      start.v << X_WB.R.transpose() * V.head<3>(), X_WB.R.transpose() * V.tail<3>();
+    }
+    starts_.push_back(std::move(start));
+  }
+
+  void read_inertia(const JsonValue& value, bool fixed, BodySpec& body) {
+    const auto mass = value.find("mass");
+    const auto density = value.find("density");
+    if (mass && density) density->fail("give either mass or density");
+    const auto inertia = value.find("inertia");
+    if (inertia) {
+      if (!mass) inertia->fail("needs a mass beside it");
+      const MatrixX I = inertia->rows(3, 3);
+      body.inertia = {mass->number(), Vector3::Zero(), I};
+      if (const auto center = value.find("center")) body.inertia.center = vector3(*center);
+      return;
+    }
+    if (const auto center = value.find("center"))
+      center->fail("goes with inertia; without, both follow from the shapes");
+    if (fixed && !mass && !density) return;
+    if (body.shapes.empty()) value.fail("needs a shape, or mass and inertia");
+    // homogeneous shapes; of the right mass together
+    std::vector<ShapePart> parts;
+    for (const CollisionShape& shape : body.shapes) parts.push_back({shape.shape, shape.X_BS});
+    at_place(value, [&] {
+      const MassProperties whole = mass_properties(Bundle{parts}, density ? density->number() : 1000.0);
+      body.inertia = whole;
+      if (!mass) return;
+      const double factor = mass->number() / whole.mass;
+      body.inertia.mass = mass->number();
+      body.inertia.inertia *= factor;
+    });
+  }
+
+  void read_robot(const JsonValue& value) {
+    value.require_fields({"file", "name", "base", "position", "quaternion", "keyframe", "q", "v"});
+    LoadOptions options = options_;
+    if (const auto base = value.find("base"))
+      options.base = base->word({"fixed", "free"}) == "free" ? Base::free : Base::fixed;
+    const JsonValue file = value.at("file");
+    const Robot robot = at_place(file, [&] { return load_robot(folder_ / file.text(), options); });
+    const Model& model = robot.model;
+    if (!gravity_) gravity_ = model.gravity();
+    if (!time_step_) time_step_ = robot.time_step;
+    notices_.insert(notices_.end(), robot.notices.begin(), robot.notices.end());
+    const std::string prefix = value.has("name") ? value.at("name").text() + "/" : "";
+
+    // the state
+    Start start{builder_.num_bodies(), neutral_configuration(model), VectorX::Zero(model.nv())};
+    if (const auto keyframe = value.find("keyframe")) {
+      const std::string name = keyframe->text();
+      bool found = false;
+      for (const Keyframe& key : robot.keyframes) {
+        if (key.name != name) continue;
+        start.q = key.q;
+        start.v = key.v;
+        found = true;
+      }
+      if (!found) keyframe->fail("the file has no keyframe '" + name + "'");
+    } else if (!robot.keyframes.empty()) {
+      start.q = robot.keyframes.front().q;
+      start.v = robot.keyframes.front().v;
+    }
+    if (const auto q = value.find("q")) start.q = q->numbers(model.nq());
+    if (const auto v = value.find("v")) start.v = v->numbers(model.nv());
+
+    // the bodies, the roots moved to where the robot stands
+    const Pose X = detail::read_pose(value);
+    const int offset = builder_.num_bodies();
+    at_place(value, [&] {
+      for (int b = 0; b < model.num_bodies(); ++b) {
+        BodySpec body = model.body(b).spec;
+        JointSpec joint = model.joint(b).spec;
+        body.name = prefix + body.name;
+        joint.name = prefix + joint.name;
+        if (joint.mimic) joint.mimic->source = prefix + joint.mimic->source;
+        const int parent = model.body(b).parent;
+        if (parent == kWorld) place_root(X, joint, model.joint(b), start.q);
+        builder_.add_body(std::move(body), std::move(joint), parent == kWorld ? kWorld : parent + offset);
+      }
+      for (const auto& [A, B] : model.excluded_pairs()) builder_.exclude_pair(A + offset, B + offset);
+      for (LoopConstraint constraint : model.constraints()) {
+        constraint.name = prefix + constraint.name;
+        for (int* body : {&constraint.body_A, &constraint.body_B})
+          if (*body != kWorld) *body += offset;
+        // the world's side of it moves with the robot
+        if (constraint.body_A == kWorld) constraint.X_AC = X * constraint.X_AC;
+        if (constraint.body_B == kWorld) constraint.X_BC = X * constraint.X_BC;
+        builder_.add_constraint(std::move(constraint));
+      }
+    });
+    for (Actuator actuator : robot.actuators) {
+      for (const Joint& joint : model.joints()) {
+        if (actuator.dof < joint.first_v || actuator.dof >= joint.first_v + joint.nv) continue;
+        actuator_joints_.push_back(prefix + joint.spec.name);
+        actuator.dof -= joint.first_v;
+        break;
+      }
+      actuator.name = prefix + actuator.name;
+      actuators_.push_back(std::move(actuator));
+    }
+    starts_.push_back(std::move(start));
+  }
+
+  /// A free root is moved by its coordinates, which stay those of the world; any other by its placement.
+  static void place_root(const Pose& X, JointSpec& joint, const Joint& in_robot, VectorX& q) {
+    if (joint.type != JointType::free) {
+      joint.X_PJ = X * joint.X_PJ;
+      return;
+    }
+    auto own = q.segment<7>(in_robot.first_q);
+    const Pose X_J =
+        Pose(Eigen::Quaterniond(own[6], own[3], own[4], own[5]).normalized().toRotationMatrix(), own.head<3>());
+    const Pose moved = joint.X_PJ.inverse() * X * joint.X_PJ * X_J;
+    own << moved.p, moved.quaternion();
+  }
+
+  std::filesystem::path folder_;
+  const LoadOptions& options_;
+  ModelBuilder builder_;
+  std::vector<Start> starts_;
+  std::vector<Notice> notices_;
+  std::vector<Actuator> actuators_;
+  /// By actuator: the joint it acts on; its dof counts from that joint's first.
+  std::vector<std::string> actuator_joints_;
+  std::optional<Vector3> gravity_;
+  std::optional<double> time_step_;
+};
+
+}  // namespace
+
+Scene scene_from_text(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
+  try {
+    const detail::JsonDocument document(text);
+    return SceneReader(file.parent_path(), options).read(document.root());
+  } catch (const detail::JsonSyntaxError& error) {
+    // the parser counts bytes
+    std::size_t line = 1;
+    for (std::size_t i = 0; i + 1 < error.column() && i < text.size(); ++i)
+      if (text[i] == '\n') ++line;
+    throw InputError(file.string() + ":" + std::to_string(line), error.reason());
+  } catch (const InputError& error) {
+    throw InputError(file.string() + ": " + error.field(), error.reason());
+  }
+}
+
+Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) {
+  if (file.extension() != ".json") {
+    Robot robot = load_robot(file, options);
+    Scene scene{std::move(robot), {}, {}};
+    const Model& model = scene.robot.model;
+    const auto& keyframes = scene.robot.keyframes;
+    scene.q = keyframes.empty() ? neutral_configuration(model) : keyframes.front().q;
+    scene.v = keyframes.empty() ? VectorX(VectorX::Zero(model.nv())) : keyframes.front().v;
+    scene.time_step = scene.robot.time_step.value_or(scene.time_step);
+    return scene;
+  }
+  std::error_code failure;
+  const std::uintmax_t size = std::filesystem::file_size(file, failure);
+  std::ifstream stream(file, std::ios::binary);
+  if (failure || !stream) throw InputError(file.string(), "cannot be read");
+  if (size > kLargestFile)
+    throw InputError(file.string(), "is larger than " + std::to_string(kLargestFile >> 20) + " MB");
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return scene_from_text(text.str(), file, options);
+}
+
+}  // namespace tangere

@@ -1,0 +1,134 @@
+/// Scenes: the files of scenes/, bodies and robots together, and bad input.
+
+#include "tangere/io/scene_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tangere/math/error.hpp"
+#include "tangere/multibody/kinematics.hpp"
+#include "tests/support/matrix_near.hpp"
+
+namespace tangere::test {
+namespace {
+
+const std::filesystem::path kScenes = TANGERE_SCENES;
+
+TEST(Scenes, OfTheProjectLoadWithoutNotices) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kScenes)) {
+    SCOPED_TRACE(entry.path().string());
+    const Scene scene = load_scene(entry.path(), {.strict = true});
+    EXPECT_GT(scene.robot.model.nv(), 0);
+    EXPECT_EQ(scene.q.size(), scene.robot.model.nq());
+    EXPECT_EQ(scene.v.size(), scene.robot.model.nv());
+    ++count;
+  }
+  EXPECT_GE(count, 12);
+}
+
+TEST(Scenes, HaveTheirPublishedSizes) {
+  const auto nv = [](const char* name) { return load_scene(kScenes / name).robot.model.nv(); };
+  EXPECT_EQ(nv("jump_worm.xml"), 5);
+  EXPECT_EQ(nv("catapult.xml"), 5);
+  EXPECT_EQ(nv("half_cheetah.xml"), 9);
+  EXPECT_EQ(nv("humanoid.xml"), 33);
+  EXPECT_EQ(nv("cartpole.xml"), 2);
+  EXPECT_EQ(nv("double_cartpole.xml"), 3);
+  EXPECT_EQ(nv("drone.xml"), 1);
+  const Scene worm = load_scene(kScenes / "jump_worm.xml");
+  EXPECT_EQ(worm.time_step, 0.001);
+  EXPECT_NEAR(worm.q[4], 0.785398163397448, 1e-12);
+  EXPECT_EQ(worm.robot.actuators.size(), 3u);
+  EXPECT_NEAR(load_scene(kScenes / "humanoid.xml").robot.model.total_mass(), 146.254, 1e-9);
+}
+
+constexpr const char* kTwo = R"({
+  "format": "tangere-scene", "version": 1, "name": "two", "gravity": [0, 0, -1.62], "time_step": 0.002,
+  "bodies": [
+    {"name": "floor", "fixed": true, "shape": {"type": "halfspace", "normal": [0, 0, 1]}, "friction": 0.5},
+    {"name": "crate", "shape": {"type": "box", "size": [1, 1, 1]}, "mass": 3, "position": [0, 0, 2],
+     "quaternion": [0, 0, 0.7071067811865476, 0.7071067811865476], "velocity": [1, 0, 0, 0, 2, 0]},
+    {"name": "dumbbell", "density": 500, "shapes": [
+      {"shape": {"type": "sphere", "radius": 0.1}, "position": [0.3, 0, 0], "restitution": 0.8},
+      {"shape": {"type": "sphere", "radius": 0.1}, "position": [-0.3, 0, 0]}]}
+  ],
+  "robots": [
+    {"file": "arm.urdf", "name": "left", "position": [0, 1, 0], "q": [0.1, 0.2, 0.3, 0, 0, 0]},
+    {"file": "arm.urdf", "name": "right", "position": [0, -1, 0]},
+    {"file": "humanoid.xml", "position": [5, 0, 1], "keyframe": "stand"}
+  ]
+})";
+
+TEST(Scenes, BodiesAndRobotsInOneWorld) {
+  const Scene scene = scene_from_text(kTwo, kScenes / "two.json");
+  const Model& model = scene.robot.model;
+  EXPECT_EQ(model.name(), "two");
+  EXPECT_EQ(model.gravity(), Vector3(0, 0, -1.62));
+  EXPECT_EQ(scene.time_step, 0.002);
+  EXPECT_EQ(model.nv(), 6 + 6 + 6 + 6 + 33);
+  EXPECT_EQ(model.body(model.body_index("crate")).spec.inertia.mass, 3.0);
+  EXPECT_NEAR(model.body(model.body_index("dumbbell")).spec.inertia.mass, 500.0 * 2.0 * 4.18879020479e-3, 1e-9);
+  EXPECT_EQ(model.body(model.body_index("dumbbell")).spec.shapes[0].restitution, 0.8);
+  EXPECT_EQ(model.body(model.body_index("floor")).spec.shapes[0].friction, 0.5);
+  Data data(model);
+  forward_kinematics(model, data, scene.q, scene.v);
+  EXPECT_NEAR_ABSOLUTE(body_pose(model, data, model.body_index("crate")).p, Vector3(0, 0, 2), 1e-12);
+  Vector6 velocity;
+  velocity << 1, 0, 0, 0, 2, 0;
+  EXPECT_NEAR_ABSOLUTE(body_velocity(model, data, model.body_index("crate")), velocity, 1e-12);
+  EXPECT_NEAR_ABSOLUTE(body_pose(model, data, model.body_index("right/shoulder")).p, Vector3(0, -1, 0.1), 1e-12);
+  EXPECT_EQ(scene.q[model.joint(model.joint_index("left/elbow")).first_q], 0.3);
+  EXPECT_NEAR_ABSOLUTE(body_pose(model, data, model.body_index("pelvis")).p, Vector3(5, 0, 1), 1e-12);
+  // actuators act on the joints they did
+  for (const Actuator& actuator : scene.robot.actuators) EXPECT_EQ(model.dof_name(actuator.dof), actuator.name);
+  EXPECT_EQ(scene.robot.actuators.size(), 27u);
+}
+
+TEST(Scenes, BadInputIsNamed) {
+  struct Bad {
+    const char* text;
+    const char* told;
+  };
+  const Bad cases[] = {
+      {"{", "bad.json:1"},
+      {"{\n\"format\": \"tangere-scene\",\n\"version\" 1}", "bad.json:3"},
+      {R"({"format": "scene", "version": 1})", "format"},
+      {R"({"format": "tangere-scene", "version": 2})", "version"},
+      {R"({"format": "tangere-scene", "version": 1, "wind": 3})", "wind"},
+      {R"({"format": "tangere-scene", "version": 1, "time_step": 0})", "time_step"},
+      {R"({"format": "tangere-scene", "version": 1, "bodies": [{"name": "a"}]})", "bodies[0]"},
+      {R"({"format": "tangere-scene", "version": 1, "bodies": [{"name": "a", "mass": -1,
+          "shape": {"type": "sphere", "radius": 1}}]})",
+       "bodies[0]"},
+      {R"({"format": "tangere-scene", "version": 1, "bodies": [{"name": "a", "shape": {"type": "sphere"}}]})",
+       "bodies[0].shape.radius"},
+      {R"({"format": "tangere-scene", "version": 1, "bodies": [{"name": "a", "shape": {"type": "sphere", "radius": 1}},
+          {"name": "a", "shape": {"type": "sphere", "radius": 1}}]})",
+       "bodies[1]"},
+      {R"({"format": "tangere-scene", "version": 1, "bodies": [{"name": "a", "fixed": true, "velocity": [0,0,0,0,0,0],
+          "shape": {"type": "sphere", "radius": 1}}]})",
+       "bodies[0].velocity"},
+      {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "nobody.urdf"}]})", "robots[0].file"},
+      {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "arm.urdf", "q": [1]}]})", "robots[0].q"},
+      {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "arm.urdf"}, {"file": "arm.urdf"}]})",
+       "robots[1]"},
+      {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "humanoid.xml", "keyframe": "fly"}]})",
+       "robots[0].keyframe"},
+  };
+  for (const Bad& bad : cases) {
+    try {
+      (void)scene_from_text(bad.text, kScenes / "bad.json");
+      FAIL() << bad.text;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(bad.told), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("bad.json"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_THROW((void)load_scene(kScenes / "nothing.json"), InputError);
+}
+
+}  // namespace
+}  // namespace tangere::test
