@@ -199,6 +199,8 @@ class Writer {
     amount("damping", dof.damping);
     amount("armature", dof.armature);
     amount("frictionloss", dof.friction);
+    // none at all is said so, because two zeros alone are no range
+    if (dof.effort == 0.0) out_.text("actuatorfrclimited", "true");
     if (std::isfinite(dof.effort)) out_.numbers("actuatorfrcrange", Eigen::Vector2d(-dof.effort, dof.effort));
     out_.close();
   }
