@@ -192,7 +192,8 @@ class Writer {
     if (scalar) {
       out_.numbers("axis", spec.X_CJ.R * spec.axis);
       amount("ref", initial_[joint.first_q]);
-      if (std::isfinite(dof.lower) || std::isfinite(dof.upper)) out_.numbers("range", both_ends(dof.lower, dof.upper));
+      if (std::isfinite(dof.lower) || std::isfinite(dof.upper))
+        out_.text("limited", "true").numbers("range", both_ends(dof.lower, dof.upper));
       amount("stiffness", dof.stiffness);
       amount("springref", dof.rest);
     }
