@@ -16,6 +16,8 @@ constexpr int kMostSupports = 128;
 constexpr double kTouching = 1e-15;
 /// Nearer than this part, rounding in the offset from the simplex to d shows in its direction.
 constexpr double kNear = 1e-3;
+/// That offset's rounding, as a part of the size.
+constexpr double kRounding = 1e-14;
 
 }  // namespace
 
@@ -96,6 +98,10 @@ Direction DistanceSearch::normal_of(const Simplex& simplex, Vec4 y, double lengt
     f -= (dot3(f, e) / dot3(e, e)) * e;
     across -= (dot3(across, f) / dot3(f, f)) * f;
   }
+  // no more than rounding may have turned: the corners of a sliver say nothing about its normal
+  const Vec4 turned = across - to_vec(n);
+  const double allowed = kRounding * size / length;
+  if (dot3(turned, turned) > allowed * allowed) return n;
   const double left = std::sqrt(dot3(across, across));
   return left > 0.5 ? unit(across, left) : n;
 }
@@ -133,8 +139,8 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
     }
     const double scale = std::max(upper, extent);
     if (upper - lower <= tolerance * scale) {
+      // along the direction that proves it: the last one is rounding where the shapes all but touch
       hit.distance = upper;
-      hit.n = n;
       hit.gap = std::max(upper - lower, 0.0) / scale;
       hit.certified = true;
       read(simplex, hit);
@@ -177,7 +183,6 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
           vertices_[static_cast<std::size_t>(simplex.slot[i])].v - vertices_[static_cast<std::size_t>(slot)].v;
       if (dot3(same, same) == 0.0) {
         hit.distance = upper;
-        hit.n = n;
         hit.gap = std::max(upper - lower, 0.0) / scale;
         hit.certified = hit.gap <= 1e3 * tolerance;
         read(simplex, hit);

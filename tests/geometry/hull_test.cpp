@@ -60,7 +60,8 @@ void expect_consistent(const Hull& hull) {
       ++edges[{face[k], face[(k + 1) % face.size()]}];
       used.insert(face[k]);
     }
-    EXPECT_LE((hull.vertices * n).maxCoeff(), hull.offsets[static_cast<Eigen::Index>(f)]);
+    for (Eigen::Index k = 0; k < hull.vertices.rows(); ++k)
+      EXPECT_LE(hull.vertices.row(k).dot(n), hull.offsets[static_cast<Eigen::Index>(f)]);
   }
   for (const auto& [edge, count] : edges) {
     EXPECT_EQ(count, 1);
