@@ -15,6 +15,7 @@
 #include "tangere/geometry/bounds.hpp"
 #include "tangere/geometry/mesh.hpp"
 #include "tangere/geometry/support.hpp"
+#include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/math/so3.hpp"
 #include "tests/support/all_shapes.hpp"
