@@ -19,6 +19,7 @@ void read_range(const MjcfReader& reader, const MjcfAttributes& attributes, cons
   const std::optional<VectorX> given = attributes.numbers(range, 2, 2);
   if (when == "true" && !given) attributes.fail(limited, std::string("needs the attribute '") + range + "'");
   if (when == "false" || !given || (when == "auto" && !reader.settings.autolimits)) return;
+  if (when == "auto" && given->isZero(0.0)) return;  // no range
   lower = (*given)[0];
   upper = (*given)[1];
   if (!(lower < upper)) attributes.fail(range, "the lower limit must be below the upper");

@@ -14,19 +14,24 @@ namespace {
 // joints
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// `limited` true, false or auto: whether a range counts.
+/// `limited` true, false or auto: whether a range counts. To auto, two zeros are no range.
 bool counts(const MjcfReader& reader, const MjcfAttributes& attributes, const char* limited, const char* range) {
   const std::string when = attributes.word(limited, {"true", "false", "auto"}).value_or("auto");
-  const bool given = attributes.has(range);
+  const std::optional<VectorX> given = attributes.numbers(range, 2, 2);
   if (when == "true" && !given) attributes.fail(limited, std::string("needs the attribute '") + range + "'");
-  return when == "true" || (when == "auto" && given && reader.settings.autolimits);
+  if (when == "true") return true;
+  if (when == "false" || !given || !reader.settings.autolimits || given->isZero(0.0)) return false;
+  if (!((*given)[0] < (*given)[1]))
+    attributes.fail(
+        range, "the lower limit must be below the upper, got " + to_text((*given)[0]) + " and " + to_text((*given)[1]));
+  return true;
 }
 
 void read_limits(MjcfReader& reader, const MjcfAttributes& attributes, MjcfJoint& joint) {
   const bool angles = joint.type != JointType::prismatic;
   const std::optional<VectorX> range = attributes.numbers("range", 2, 2);
   if (!counts(reader, attributes, "limited", "range")) {
-    if (range && !attributes.has("limited"))
+    if (range && !attributes.has("limited") && !reader.settings.autolimits)
       reader.report(joint.element, "the range does not count: autolimits is off and limited is not given");
     return;
   }
@@ -34,8 +39,8 @@ void read_limits(MjcfReader& reader, const MjcfAttributes& attributes, MjcfJoint
     reader.report(joint.element, "limits of ball and free joints are not read");
     return;
   }
-  if (!((*range)[0] < (*range)[1]))
-    attributes.fail("range", "the lower limit must be below the upper, got " + to_text((*range)[0]) + " and " +
+  if (!((*range)[0] <= (*range)[1]))
+    attributes.fail("range", "the lower limit must not be above the upper, got " + to_text((*range)[0]) + " and " +
                                  to_text((*range)[1]));
   joint.dof.lower = angles ? reader.settings.angle((*range)[0]) : (*range)[0];
   joint.dof.upper = angles ? reader.settings.angle((*range)[1]) : (*range)[1];
@@ -62,8 +67,7 @@ void read_dof(MjcfReader& reader, const MjcfAttributes& attributes, MjcfJoint& j
   read_limits(reader, attributes, joint);
   if (!counts(reader, attributes, "actuatorfrclimited", "actuatorfrcrange")) return;
   const VectorX range = *attributes.numbers("actuatorfrcrange", 2, 2);
-  if (!(range[0] <= 0.0 && range[1] >= 0.0 && range[0] < range[1]))
-    attributes.fail("actuatorfrcrange", "must go from below zero to above zero");
+  if (!(range[0] <= 0.0 && range[1] >= 0.0)) attributes.fail("actuatorfrcrange", "must not leave zero out");
   joint.dof.effort = std::max(-range[0], range[1]);
   if (-range[0] != range[1]) reader.report(joint.element, "the larger of the two limits of the force counts both ways");
 }

@@ -192,13 +192,16 @@ class Writer {
     if (scalar) {
       out_.numbers("axis", spec.X_CJ.R * spec.axis);
       amount("ref", initial_[joint.first_q]);
-      if (std::isfinite(dof.lower) || std::isfinite(dof.upper)) out_.numbers("range", both_ends(dof.lower, dof.upper));
+      if (std::isfinite(dof.lower) || std::isfinite(dof.upper))
+        out_.text("limited", "true").numbers("range", both_ends(dof.lower, dof.upper));
       amount("stiffness", dof.stiffness);
       amount("springref", dof.rest);
     }
     amount("damping", dof.damping);
     amount("armature", dof.armature);
     amount("frictionloss", dof.friction);
+    // none at all is said so, because two zeros alone are no range
+    if (dof.effort == 0.0) out_.text("actuatorfrclimited", "true");
     if (std::isfinite(dof.effort)) out_.numbers("actuatorfrcrange", Eigen::Vector2d(-dof.effort, dof.effort));
     out_.close();
   }

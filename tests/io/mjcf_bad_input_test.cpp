@@ -54,6 +54,8 @@ TEST(MjcfBadInput, ThingsInABody) {
       {"<joint name='j' axis='0 0 0'/>", "/joint[j].axis: must not be zero"},
       {"<joint type='gear'/>", "/joint.type: must be one of hinge, slide, ball, free, got 'gear'"},
       {"<joint range='2 1'/>", "/joint.range: the lower limit must be below the upper, got 2 and 1"},
+      {"<joint range='1 1'/>", "/joint.range: the lower limit must be below the upper, got 1 and 1"},
+      {"<joint limited='true' range='2 1'/>", "/joint.range: the lower limit must not be above the upper, got 2 and 1"},
       {"<joint limited='true'/>", "/joint.limited: needs the attribute 'range'"},
       {"<joint damping='-1'/>", "/joint.damping: must not be negative, got -1"},
       {"<joint/><freejoint/>", "/freejoint: a free joint must be the only one of its body"},

@@ -115,6 +115,8 @@ TEST(MjcfReader, NumbersOfAJoint) {
         actuatorfrcrange='-5 5' pos='1 0 0'/>
       <joint name='s' type='slide' axis='0 1 0' range='-1 2' ref='.5'/>
       <joint name='u' range='-1 1' limited='false'/>
+      <joint name='no_range' range='0 0' actuatorfrcrange='0 0'/>
+      <joint name='held' type='slide' range='.1 .1' limited='true' actuatorfrcrange='0 0' actuatorfrclimited='true'/>
     </body></worldbody>)");
   const DofSpec& dof = robot.model.dofs()[0];
   EXPECT_NEAR(dof.lower, -90 * kDegree, 1e-15);
@@ -128,10 +130,15 @@ TEST(MjcfReader, NumbersOfAJoint) {
   EXPECT_EQ(robot.model.dofs()[1].lower, -1.0);
   EXPECT_EQ(robot.model.dofs()[1].upper, 2.0);
   EXPECT_EQ(robot.model.dofs()[2].upper, DofSpec::kInfinity);
+  EXPECT_EQ(robot.model.dofs()[3].upper, DofSpec::kInfinity);
+  EXPECT_EQ(robot.model.dofs()[3].effort, DofSpec::kInfinity);
+  EXPECT_EQ(robot.model.dofs()[4].lower, 0.1);
+  EXPECT_EQ(robot.model.dofs()[4].upper, 0.1);
+  EXPECT_EQ(robot.model.dofs()[4].effort, 0.0);
   // at q = ref the bodies are where the file has them
   EXPECT_NEAR_ABSOLUTE(joint_of(robot, "h").X_PJ.R, so3::exp({0, 0, -30 * kDegree}), 1e-15);
   EXPECT_NEAR_ABSOLUTE(joint_of(robot, "s").X_PJ.p, Vector3(0, -0.5, 0), 1e-15);
-  EXPECT_NEAR_ABSOLUTE(robot.keyframes[0].q, Vector3(30 * kDegree, 0.5, 0), 1e-15);
+  EXPECT_NEAR_ABSOLUTE(Vector3(robot.keyframes[0].q.head<3>()), Vector3(30 * kDegree, 0.5, 0), 1e-15);
 }
 
 // orientations and units

@@ -143,7 +143,7 @@ TEST(MjcfWriter, RoundTripOfEverything) {
               <geom name='g6' type='mesh' mesh='tet' contype='0' conaffinity='0'/>
               <geom name='g7' type='mesh' mesh='tet' group='4' pos='1 2 3'/>
               <body name='tip' pos='0 .3 0'>
-                <joint name='j4' axis='0 0 -2' actuatorfrcrange='-3 3'/>
+                <joint name='j4' axis='0 0 -2' actuatorfrcrange='-3 3' range='0 0' limited='true'/>
                 <inertial pos='.1 .2 .3' quat='.1 .2 .3 .4' mass='3' diaginertia='.3 .4 .5'/>
               </body>
               <body name='tip2'><joint name='j5' ref='7'/><geom size='.1'/></body>
@@ -174,6 +174,28 @@ TEST(MjcfWriter, RoundTripOfHumanoidAndCar) {
     const std::filesystem::path file = test::robot_file(name);
     if (file.empty()) GTEST_SKIP() << "MuJoCo's " << name << " is not at hand (TANGERE_ROBOTS)";
     expect_round_trip(load_robot(file));
+  }
+}
+
+TEST(MjcfWriter, RobotsFromUrdf) {
+  for (const char* name : {"atlas/atlas_v3_box_colliders.urdf", "quadruped_description/urdf/quadruped.urdf",
+                           "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
+                           "simple_humanoid_description/urdf/simple_humanoid.urdf"}) {
+    SCOPED_TRACE(name);
+    const std::filesystem::path file = test::robot_file(name);
+    if (file.empty()) GTEST_SKIP() << name << " is not at hand (TANGERE_ROBOTS)";
+    const Robot robot = load_robot(file, {.base = Base::free, .search_paths = {}});
+    const Robot again = mjcf_from_text(to_mjcf(robot));
+    ASSERT_EQ(again.model.nv(), robot.model.nv());
+    EXPECT_NEAR(again.model.total_mass(), robot.model.total_mass(), 1e-9);
+    for (const Joint& joint : robot.model.joints()) {
+      if (joint.nv == 0) continue;
+      const Joint& other = again.model.joint(again.model.joint_index(joint.spec.name));
+      EXPECT_EQ(other.spec.type, joint.spec.type);
+      for (int k = 0; k < joint.nv; ++k)
+        expect_same(again.model.dofs()[static_cast<std::size_t>(other.first_v + k)],
+                    robot.model.dofs()[static_cast<std::size_t>(joint.first_v + k)]);
+    }
   }
 }
 
