@@ -125,7 +125,8 @@ Hull hull_of_half_spaces(const MatrixX3& A, const VectorX& b) {
   // fewer than four faces, or all dual points in a plane: open on the side of the plane where the origin is
   const detail::QhullResult result = detail::convex_hull(dual);
   if (result.flat) {
-    const double side = (dual * result.flat_normal).sum();
+    const Vector3 total = dual.colwise().sum().transpose();
+    const double side = total.dot(result.flat_normal);
     throw_unbounded(side > 0.0 ? Vector3(-result.flat_normal) : result.flat_normal);
   }
 

@@ -8,6 +8,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,20 +25,21 @@ constexpr double kThickness = 1e-3;
 /// Of the mesh's size: points this near to the hull are on it.
 constexpr double kOnHull = 1e-9;
 
-/// One a row. In aligned memory, unlike MatrixX3: sums are then taken in an order that does not depend on the address,
-/// and the same mesh gives the same bits.
-using Points = Eigen::Matrix<double, Eigen::Dynamic, 3>;
-using Numbers = Eigen::VectorXd;
+using Points = std::vector<Vector3>;
 
-/// The faces of a hull, likewise.
-struct Faces {
-  explicit Faces(const Hull& hull) : normals(hull.normals), offsets(hull.offsets) {}
-  /// How far a point is outside of the face that it is farthest outside of.
-  double height(const Vector3& p, Eigen::Index& face) const { return (normals * p - offsets).maxCoeff(&face); }
-
-  Points normals;
-  Numbers offsets;
+/// How far a point is outside of the face that it is farthest outside of.
+struct Height {
+  double height;
+  std::size_t face;
 };
+Height height_above(const Hull& hull, const Vector3& p) {
+  Height result{-std::numeric_limits<double>::infinity(), 0};
+  for (Eigen::Index i = 0; i < hull.normals.rows(); ++i) {
+    const double height = hull.normals.row(i).dot(p) - hull.offsets[i];
+    if (height > result.height) result = {height, static_cast<std::size_t>(i)};
+  }
+  return result;
+}
 
 /// The mesh's vertices with the middle of their box in the origin and its longest side 1.
 struct Normalised {
@@ -47,75 +49,90 @@ struct Normalised {
 };
 
 Normalised normalised(const TriangleMesh& mesh) {
-  Normalised result{Points(static_cast<Eigen::Index>(mesh.vertices.size()), 3), {}, 0.0};
+  Vector3 low = mesh.vertices.front();
+  Vector3 high = low;
   for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
-    if (!mesh.vertices[i].allFinite())
-      throw InputError("mesh.vertices[" + std::to_string(i) + "]",
-                       "must be finite, got " + detail::to_text(mesh.vertices[i]));
-    result.points.row(static_cast<Eigen::Index>(i)) = mesh.vertices[i].transpose();
+    const Vector3& vertex = mesh.vertices[i];
+    if (!vertex.allFinite())
+      throw InputError("mesh.vertices[" + std::to_string(i) + "]", "must be finite, got " + detail::to_text(vertex));
+    low = low.cwiseMin(vertex).eval();
+    high = high.cwiseMax(vertex).eval();
   }
-  const Vector3 low = result.points.colwise().minCoeff().transpose();
-  const Vector3 high = result.points.colwise().maxCoeff().transpose();
-  result.middle = 0.5 * (low + high);
-  result.size = (high - low).maxCoeff();
+  Normalised result{{}, 0.5 * (low + high), (high - low).maxCoeff()};
   if (!(result.size >= detail::kSmallestSize && result.size <= detail::kLargestSize))
     throw InputError("mesh", "must have a size, got " + detail::to_text(result.size));
-  result.points = ((result.points.rowwise() - result.middle.transpose()) / result.size).eval();
+  for (const Vector3& vertex : mesh.vertices) result.points.emplace_back((vertex - result.middle) / result.size);
   return result;
 }
 
-/// Axes of the points' spread, narrowest first.
+/// Axes of the points' spread, narrowest first. (Sums run point by point: those of Eigen go by the address of the data,
+/// and so would the last bits.)
 Matrix3 principal_axes(const Points& points) {
-  const Vector3 mean = points.colwise().mean().transpose();
-  const Points centred = points.rowwise() - mean.transpose();
-  const Matrix3 spread = centred.transpose() * centred;
+  Vector3 mean = Vector3::Zero();
+  for (const Vector3& p : points) mean += p;
+  mean /= static_cast<double>(points.size());
+  Matrix3 spread = Matrix3::Zero();
+  for (const Vector3& p : points) spread += (p - mean) * (p - mean).transpose();
   return Eigen::SelfAdjointEigenSolver<Matrix3>(spread).eigenvectors();
 }
 
-double extent(const Points& points, const Vector3& axis) {
-  const Numbers along = points * axis;
-  return along.maxCoeff() - along.minCoeff();
+/// The points that lie lowest and highest along a direction, the first of equals.
+struct Extremes {
+  std::size_t low = 0;
+  std::size_t high = 0;
+  double extent = 0.0;
+};
+Extremes extremes(const Points& points, const Vector3& direction) {
+  Extremes result;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double along = points[i].dot(direction);
+    if (along < low) {
+      low = along;
+      result.low = i;
+    }
+    if (along > high) {
+      high = along;
+      result.high = i;
+    }
+  }
+  result.extent = high - low;
+  return result;
 }
 
 /// A flat mesh with its copies on both sides; its thickness, or 0 if it was thick enough.
 double thicken(Points& points, const Matrix3& axes) {
-  if (extent(points, axes.col(1)) < kThinnest) throw InputError("mesh", "all vertices lie on a line");
-  if (extent(points, axes.col(0)) >= kThinnest) return 0.0;
-  const Eigen::Index count = points.rows();
-  const auto shift = (0.5 * kThickness * axes.col(0).transpose()).eval();
-  Points both(2 * count, 3);
-  both.topRows(count) = points.rowwise() + shift;
-  both.bottomRows(count) = points.rowwise() - shift;
-  points = both;
+  if (extremes(points, axes.col(1)).extent < kThinnest) throw InputError("mesh", "all vertices lie on a line");
+  if (extremes(points, axes.col(0)).extent >= kThinnest) return 0.0;
+  const Vector3 shift = 0.5 * kThickness * axes.col(0);
+  const std::size_t count = points.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    points.emplace_back(points[i] - shift);
+    points[i] += shift;
+  }
   return kThickness;
 }
 
-template <class Matrix>
-MatrixX3 rows_of(const Matrix& points, const std::vector<int>& indices) {
+MatrixX3 rows_of(const Points& points, const std::vector<int>& indices) {
   MatrixX3 rows(static_cast<Eigen::Index>(indices.size()), 3);
   for (std::size_t i = 0; i < indices.size(); ++i)
-    rows.row(static_cast<Eigen::Index>(i)) = points.row(static_cast<Eigen::Index>(indices[i]));
+    rows.row(static_cast<Eigen::Index>(i)) = points[static_cast<std::size_t>(indices[i])].transpose();
   return rows;
 }
 
 /// Points that surely span the space: extreme along the principal axes, and across them.
 std::vector<int> first_points(const Points& points, const Matrix3& axes) {
   std::vector<int> chosen;
-  const auto add_extremes = [&](const Vector3& direction) {
-    const Numbers along = points * direction;
-    Eigen::Index low = 0;
-    Eigen::Index high = 0;
-    along.minCoeff(&low);
-    along.maxCoeff(&high);
-    chosen.push_back(static_cast<int>(low));
-    chosen.push_back(static_cast<int>(high));
-  };
   for (int i = -1; i <= 1; ++i)
     for (int j = -1; j <= 1; ++j)
       for (int k = 0; k <= 1; ++k) {
         // each direction and its opposite once
         const bool first_half = k > 0 || j > 0 || (j == 0 && i > 0);
-        if (first_half) add_extremes(axes * Vector3(i, j, k));
+        if (!first_half) continue;
+        const Extremes found = extremes(points, axes * Vector3(i, j, k));
+        chosen.push_back(static_cast<int>(found.low));
+        chosen.push_back(static_cast<int>(found.high));
       }
   std::sort(chosen.begin(), chosen.end());
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
@@ -130,15 +147,13 @@ struct Outlier {
 /// For every face the point of `candidates` farthest outside, the farthest of all first; points that are inside are
 /// taken off the candidates.
 std::vector<Outlier> outliers(const Points& points, const Hull& hull, std::vector<int>& candidates) {
-  const Faces faces(hull);
   std::vector<Outlier> farthest(hull.faces.size(), {0.0, -1});
   std::vector<int> outside;
   for (const int i : candidates) {
-    Eigen::Index face = 0;
-    const double distance = faces.height(points.row(i).transpose(), face);
+    const auto [distance, face] = height_above(hull, points[static_cast<std::size_t>(i)]);
     if (distance <= kOnHull) continue;
     outside.push_back(i);
-    Outlier& best = farthest[static_cast<std::size_t>(face)];
+    Outlier& best = farthest[face];
     if (distance > best.distance) best = {distance, i};
   }
   candidates = std::move(outside);
@@ -151,7 +166,7 @@ std::vector<Outlier> outliers(const Points& points, const Hull& hull, std::vecto
 
 Hull grown_hull(const Points& points, const Matrix3& axes, int max_vertices) {
   std::vector<int> chosen = first_points(points, axes);
-  std::vector<int> candidates(static_cast<std::size_t>(points.rows()));
+  std::vector<int> candidates(points.size());
   for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i] = static_cast<int>(i);
   for (;;) {
     Hull hull = hull_of_points(rows_of(points, chosen));
@@ -180,10 +195,11 @@ Hull with_small_faces(Hull hull, int max_corners) {
       for (std::size_t k = 1; k < face.size(); k += 2) kept[static_cast<std::size_t>(face[k])] = false;
     }
     if (all_kept) return hull;
-    std::vector<int> indices;
+    MatrixX3 vertices(std::count(kept.begin(), kept.end(), true), 3);
+    Eigen::Index row = 0;
     for (std::size_t i = 0; i < kept.size(); ++i)
-      if (kept[i]) indices.push_back(static_cast<int>(i));
-    hull = hull_of_points(rows_of(hull.vertices, indices));
+      if (kept[i]) vertices.row(row++) = hull.vertices.row(static_cast<Eigen::Index>(i));
+    hull = hull_of_points(vertices);
   }
 }
 
@@ -205,19 +221,18 @@ MeshHull hull_of_mesh(const TriangleMesh& mesh, const MeshHullOptions& options) 
   const Hull hull = with_small_faces(grown_hull(points, axes, options.max_vertices), options.max_face_corners);
 
   // about the centroid
-  const Faces faces(hull);
   const detail::Moments moments = detail::polyhedron_moments(hull);
   const Vector3 centroid = moments.first / moments.volume;
-  const Numbers distances = faces.offsets - faces.normals * centroid;
-  MeshHull result{Polytope{hull.normals, given.size * distances},
-                  Pose::translation(given.middle + given.size * centroid)};
+  VectorX distances(hull.offsets.size());
+  for (Eigen::Index i = 0; i < distances.size(); ++i)
+    distances[i] = given.size * (hull.offsets[i] - hull.normals.row(i).dot(centroid));
+  MeshHull result{Polytope{hull.normals, distances}, Pose::translation(given.middle + given.size * centroid)};
   result.num_vertices = static_cast<int>(hull.vertices.rows());
   result.thickened = given.size * thickness;
 
   // how far it is from the mesh
-  for (Eigen::Index i = 0; i < points.rows(); ++i) {
-    Eigen::Index face = 0;
-    const double height = given.size * faces.height(points.row(i).transpose(), face);
+  for (const Vector3& p : points) {
+    const double height = given.size * height_above(hull, p).height;
     result.outside = std::max(result.outside, height);
     result.inside = std::max(result.inside, -height);
   }

@@ -35,8 +35,6 @@ constexpr double kFlat = 1e-10;
 constexpr double kMerge = 1e-10;
 constexpr char kQhullOptions[] = "qhull Pp C-1e-10";
 
-using AlignedRows = Eigen::Matrix<double, Eigen::Dynamic, 3>;
-
 /// A plane n' · x' + o' ≤ 0 in whitened coordinates with the points on it.
 struct RawFacet {
   Vector3 normal;
@@ -77,7 +75,7 @@ bool run_qhull(std::vector<double>& coordinates, int count, std::vector<RawFacet
 }
 
 /// Sorts a convex polygon's points by angle about its mean, counter-clockwise about `normal`.
-void sort_around(std::vector<int>& polygon, const AlignedRows& points, const Vector3& normal) {
+void sort_around(std::vector<int>& polygon, const MatrixX3& points, const Vector3& normal) {
   Vector3 mean = Vector3::Zero();
   for (int i : polygon) mean += points.row(i).transpose() / static_cast<double>(polygon.size());
   const Vector3 e1 = (points.row(polygon.front()).transpose() - mean).normalized();
@@ -92,8 +90,39 @@ void sort_around(std::vector<int>& polygon, const AlignedRows& points, const Vec
   for (std::size_t k = 0; k < order.size(); ++k) polygon[k] = order[k].second;
 }
 
+/// The triangle R of points = Q R (one point a row), by Householder's reflections. It has the points' singular values
+/// and axes. Sums run point by point: those of Eigen go by the address of the data, and so would the last bits.
+Matrix3 triangle_of(std::vector<Vector3> points) {
+  Matrix3 R = Matrix3::Zero();
+  const std::size_t count = points.size();
+  for (std::size_t k = 0; k < std::min<std::size_t>(3, count); ++k) {
+    const auto column = static_cast<Eigen::Index>(k);
+    // the reflection I - v vᵀ / (vᵀ v / 2) that leaves one entry of the column
+    double largest = 0.0;
+    for (std::size_t i = k; i < count; ++i) largest = std::max(largest, std::abs(points[i][column]));
+    if (largest > 0.0) {
+      std::vector<double> v(count - k);
+      double square = 0.0;
+      for (std::size_t i = k; i < count; ++i) {
+        v[i - k] = points[i][column] / largest;
+        square += v[i - k] * v[i - k];
+      }
+      const double length = std::copysign(std::sqrt(square), v[0]);
+      const double half = square + length * v[0];
+      v[0] += length;
+      for (Eigen::Index j = column; j < 3; ++j) {
+        double dot = 0.0;
+        for (std::size_t i = k; i < count; ++i) dot += v[i - k] * points[i][j];
+        for (std::size_t i = k; i < count; ++i) points[i][j] -= dot / half * v[i - k];
+      }
+    }
+    R.row(column).tail(3 - column) = points[k].tail(3 - column).transpose();
+  }
+  return R;
+}
+
 /// One index for each group of points within kMerge of each other, ascending.
-std::vector<int> distinct(const AlignedRows& points) {
+std::vector<int> distinct(const MatrixX3& points) {
   // neighbours in x first, so that only those close in x are compared
   std::vector<int> order(static_cast<std::size_t>(points.rows()));
   std::iota(order.begin(), order.end(), 0);
@@ -115,13 +144,14 @@ std::vector<int> distinct(const AlignedRows& points) {
 QhullResult convex_hull(const MatrixX3& points) {
   QhullResult result;
 
-  // whiten; in aligned memory, so that the order of sums, and with it the last bits, do not depend on the address
-  const AlignedRows aligned = points;
-  const Vector3 mean = aligned.colwise().mean().transpose();
-  const Eigen::MatrixXd centred = aligned.rowwise() - mean.transpose();
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(centred, Eigen::ComputeThinU | Eigen::ComputeFullV);
-  Vector3 sigma = Vector3::Zero();
-  sigma.head(svd.singularValues().size()) = svd.singularValues();
+  // whiten
+  Vector3 mean = Vector3::Zero();
+  for (Eigen::Index i = 0; i < points.rows(); ++i) mean += points.row(i).transpose();
+  mean /= static_cast<double>(std::max<Eigen::Index>(points.rows(), 1));
+  std::vector<Vector3> centred;
+  for (Eigen::Index i = 0; i < points.rows(); ++i) centred.emplace_back(points.row(i).transpose() - mean);
+  const Eigen::JacobiSVD<Matrix3> svd(triangle_of(centred), Eigen::ComputeFullV);
+  const Vector3 sigma = svd.singularValues();
   result.flat_normal = svd.matrixV().col(2);
   if (!(sigma[2] > kFlat * sigma[0])) {
     result.flat = true;
@@ -130,7 +160,10 @@ QhullResult convex_hull(const MatrixX3& points) {
   Matrix3 axes = svd.matrixV();
   if (axes.determinant() < 0.0) axes.col(0) *= -1.0;  // a mirror would turn the polygons round
   const Matrix3 whiten = sigma.cwiseInverse().asDiagonal() * axes.transpose();
-  const AlignedRows white = std::sqrt(static_cast<double>(points.rows())) * centred * whiten.transpose();
+  const double unit = std::sqrt(static_cast<double>(points.rows()));
+  MatrixX3 white(points.rows(), 3);
+  for (Eigen::Index i = 0; i < points.rows(); ++i)
+    white.row(i) = unit * (whiten * centred[static_cast<std::size_t>(i)]).transpose();
 
   // hull
   const std::vector<int> kept = distinct(white);
