@@ -13,7 +13,7 @@ Data::~Data() = default;
 Data::Data(Data&&) noexcept = default;
 Data& Data::operator=(Data&&) noexcept = default;
 
-Data::Memory::Memory(const Model& model) {
+Data::Memory::Memory(const Model& model) : links(model.shared_links()) {
   const auto n = static_cast<std::size_t>(model.links().size());
   const auto nv = static_cast<std::size_t>(model.nv());
   X.resize(n);
@@ -51,6 +51,24 @@ Data::Memory::Memory(const Model& model) {
   columns = AlignedVector(nv * static_cast<std::size_t>(column_stride));
 }
 
+Data::Memory& memory_of(const Model& model, Data& data) {
+  if (data.memory().links != model.shared_links()) throw InputError("data", "was made for another model");
+  return data.memory();
+}
+
+const Data::Memory& memory_of(const Model& model, const Data& data) {
+  if (data.memory().links != model.shared_links()) throw InputError("data", "was made for another model");
+  return data.memory();
+}
+
+void require_configuration(const Model& model, VectorArgument q) {
+  require_size("q", q.size(), model.nq());
+  for (const int at : model.links().quaternions)
+    if (!(q.segment<4>(at).squaredNorm() > 1e-12))
+      throw InputError("q", "holds a quaternion (x y z w, from entry " + std::to_string(at) +
+                                ") of length zero: see neutral_configuration");
+}
+
 void require_size(const char* name, Eigen::Index size, int expected) {
   if (size != expected)
     throw InputError(name, "must have " + std::to_string(expected) + " entries, has " + std::to_string(size));
@@ -70,6 +88,7 @@ void place_links(const Links& tree, const double* q, Data::Memory& m) {
 }
 
 void place_in_world(const Links& tree, Data::Memory& m) {
+  m.world_order = 1;
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const Link& link = tree.links[i];
     if (link.parent < 0) {

@@ -2,6 +2,7 @@
 
 /// What is in a Data (private to multibody), in the order in which the algorithms fill it.
 
+#include <memory>
 #include <vector>
 
 #include "tangere/math/aligned.hpp"
@@ -19,6 +20,9 @@ struct ArticulatedInertia {
 
 struct Data::Memory {
   explicit Memory(const Model& model);
+
+  /// What it was made for.
+  std::shared_ptr<const Links> links;
 
   /// How far the world pass went for the state at hand: 0 nothing, 1 poses and S, 2 velocities, 3 accelerations.
   int world_order = 0;
@@ -69,6 +73,12 @@ struct Data::Memory {
   RowMatrixX da_dv;
 };
 
+/// The memory, if it was made for this model (or a copy of it); otherwise InputError.
+[[nodiscard]] Data::Memory& memory_of(const Model& model, Data& data);
+[[nodiscard]] const Data::Memory& memory_of(const Model& model, const Data& data);
+/// InputError for a wrong number of coordinates, and for quaternions of length zero (the zero vector is no
+/// configuration of a free joint).
+void require_configuration(const Model& model, VectorArgument q);
 /// InputError unless the vector has as many entries as the model's.
 void require_size(const char* name, Eigen::Index size, int expected);
 /// InputError unless wrenches are empty or one a body.
@@ -76,7 +86,7 @@ void require_wrenches(const Model& model, std::size_t count);
 
 /// X of every link from q.
 void place_links(const Links& tree, const double* q, Data::Memory& m);
-/// World pass over what place_links left: poses, S, world inertias are left to who needs them.
+/// World pass over what place_links left: poses and S. Velocities are out of date after it.
 void place_in_world(const Links& tree, Data::Memory& m);
 /// Velocities (and with a, accelerations) of the world pass.
 void move_in_world(const Links& tree, const double* v, const double* a, Data::Memory& m);

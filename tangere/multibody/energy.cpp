@@ -19,7 +19,7 @@ Force about(const Force& momentum, Vec4 point) { return {momentum.f, momentum.n 
 }  // namespace
 
 double kinetic_energy(const Model& model, const Data& data, VectorArgument v) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 2);
   require_size("v", v.size(), model.nv());
   const Links& tree = model.links();
@@ -35,9 +35,9 @@ double kinetic_energy(const Model& model, const Data& data, VectorArgument v) {
 }
 
 double potential_energy(const Model& model, const Data& data, VectorArgument q) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 1);
-  require_size("q", q.size(), model.nq());
+  require_configuration(model, q);
   const Links& tree = model.links();
   double energy = 0.0;
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
@@ -59,7 +59,7 @@ double potential_energy(const Model& model, const Data& data, VectorArgument q) 
 }
 
 Vector6 centroidal_momentum(const Model& model, const Data& data) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 2);
   const Vec4 center = to_vec4(center_of_mass(model, data));
   const Links& tree = model.links();
@@ -72,7 +72,7 @@ Vector6 centroidal_momentum(const Model& model, const Data& data) {
 }
 
 void centroidal_matrix(const Model& model, const Data& data, Matrix6X& A) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 1);
   const Vec4 center = to_vec4(center_of_mass(model, data));
   const Links& tree = model.links();
@@ -85,7 +85,7 @@ void centroidal_matrix(const Model& model, const Data& data, Matrix6X& A) {
 }
 
 void centroidal_matrix_rate(const Model& model, const Data& data, Matrix6X& A_dot) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 2);
   const Vec4 center = to_vec4(center_of_mass(model, data));
   const Vec4 center_dot = to_vec4(center_of_mass_velocity(model, data));

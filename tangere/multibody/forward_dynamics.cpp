@@ -94,11 +94,11 @@ void eliminate_several(const Links& tree, const Link& link, Data::Memory& m, Art
 
 const VectorX& forward_dynamics(const Model& model, Data& data, VectorArgument q, VectorArgument v, VectorArgument tau,
                                 std::span<const Vector6> wrenches) {
-  require_size("q", q.size(), model.nq());
+  require_configuration(model, q);
   require_size("v", v.size(), model.nv());
   require_size("tau", tau.size(), model.nv());
   require_wrenches(model, wrenches.size());
-  Data::Memory& m = data.memory();
+  Data::Memory& m = memory_of(model, data);
   const Links& tree = model.links();
   const std::size_t n = tree.links.size();
 

@@ -10,7 +10,7 @@ namespace tangere {
 ForwardDynamicsDerivatives forward_dynamics_derivatives(const Model& model, Data& data, VectorArgument q,
                                                         VectorArgument v, VectorArgument tau,
                                                         std::span<const Vector6> wrenches) {
-  Data::Memory& m = data.memory();
+  Data::Memory& m = memory_of(model, data);
   (void)forward_dynamics(model, data, q, v, tau, wrenches);
   (void)inverse_dynamics_derivatives(model, data, q, v, m.acceleration, wrenches);
   factor_mass_matrix(model, data);

@@ -59,21 +59,21 @@ void newton_euler(const Model& model, Data::Memory& m, const double* q, const do
 
 const VectorX& inverse_dynamics(const Model& model, Data& data, VectorArgument q, VectorArgument v, VectorArgument a,
                                 std::span<const Vector6> wrenches) {
-  require_size("q", q.size(), model.nq());
+  require_configuration(model, q);
   require_size("v", v.size(), model.nv());
   require_size("a", a.size(), model.nv());
   require_wrenches(model, wrenches.size());
-  Data::Memory& m = data.memory();
+  Data::Memory& m = memory_of(model, data);
   newton_euler<true>(model, m, q.data(), v.data(), a.data(), wrenches, m.tau.data());
   return m.tau;
 }
 
 const VectorX& bias_forces(const Model& model, Data& data, VectorArgument q, VectorArgument v,
                            std::span<const Vector6> wrenches) {
-  require_size("q", q.size(), model.nq());
+  require_configuration(model, q);
   require_size("v", v.size(), model.nv());
   require_wrenches(model, wrenches.size());
-  Data::Memory& m = data.memory();
+  Data::Memory& m = memory_of(model, data);
   newton_euler<false>(model, m, q.data(), v.data(), nullptr, wrenches, m.bias_tau.data());
   return m.bias_tau;
 }

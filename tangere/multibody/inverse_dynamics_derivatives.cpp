@@ -70,11 +70,11 @@ void sweep_outwards(const Links& tree, const double* v, const double* a, Data::M
 InverseDynamicsDerivatives inverse_dynamics_derivatives(const Model& model, Data& data, VectorArgument q,
                                                         VectorArgument v, VectorArgument a,
                                                         std::span<const Vector6> wrenches) {
-  require_size("q", q.size(), model.nq());
+  require_configuration(model, q);
   require_size("v", v.size(), model.nv());
   require_size("a", a.size(), model.nv());
   require_wrenches(model, wrenches.size());
-  Data::Memory& m = data.memory();
+  Data::Memory& m = memory_of(model, data);
   const Links& tree = model.links();
   place_links(tree, q.data(), m);
   place_in_world(tree, m);

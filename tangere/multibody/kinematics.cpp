@@ -41,13 +41,14 @@ Motion rate(const Links& tree, const Data::Memory& m, int k) {
                m.S[static_cast<std::size_t>(k)]);
 }
 
-void forward(const Model& model, Data& data, VectorArgument q, const double* v, const double* a) {
-  require_size("q", q.size(), model.nq());
-  Data::Memory& m = data.memory();
+/// Poses, and with order 2 velocities, with 3 accelerations.
+void forward(const Model& model, Data& data, int order, VectorArgument q, const double* v, const double* a) {
+  require_configuration(model, q);
+  Data::Memory& m = memory_of(model, data);
   place_links(model.links(), q.data(), m);
   place_in_world(model.links(), m);
-  if (v != nullptr) move_in_world(model.links(), v, a, m);
-  m.world_order = v == nullptr ? 1 : a == nullptr ? 2 : 3;
+  if (order > 1) move_in_world(model.links(), v, a, m);
+  m.world_order = order;
 }
 
 /// Acceleration of the mass centre's link part: Σ over links of m c from the tree's origin, its rate and second rate.
@@ -83,21 +84,23 @@ double positive_mass(const Model& model) {
 
 }  // namespace
 
-void forward_kinematics(const Model& model, Data& data, VectorArgument q) { forward(model, data, q, nullptr, nullptr); }
+void forward_kinematics(const Model& model, Data& data, VectorArgument q) {
+  forward(model, data, 1, q, nullptr, nullptr);
+}
 
 void forward_kinematics(const Model& model, Data& data, VectorArgument q, VectorArgument v) {
   require_size("v", v.size(), model.nv());
-  forward(model, data, q, v.data(), nullptr);
+  forward(model, data, 2, q, v.data(), nullptr);
 }
 
 void forward_kinematics(const Model& model, Data& data, VectorArgument q, VectorArgument v, VectorArgument a) {
   require_size("v", v.size(), model.nv());
   require_size("a", a.size(), model.nv());
-  forward(model, data, q, v.data(), a.data());
+  forward(model, data, 3, q, v.data(), a.data());
 }
 
 Pose body_pose(const Model& model, const Data& data, int body) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 1);
   const Attachment& at = attachment(model, body);
   if (at.link < 0) return to_pose(at.X_LB);
@@ -106,7 +109,7 @@ Pose body_pose(const Model& model, const Data& data, int body) {
 }
 
 Vector6 body_velocity(const Model& model, const Data& data, int body) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 2);
   const Attachment& at = attachment(model, body);
   if (at.link < 0) return Vector6::Zero();
@@ -115,7 +118,7 @@ Vector6 body_velocity(const Model& model, const Data& data, int body) {
 }
 
 Vector6 body_acceleration(const Model& model, const Data& data, int body) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 3);
   const Attachment& at = attachment(model, body);
   if (at.link < 0) return Vector6::Zero();
@@ -129,7 +132,7 @@ Vector6 body_acceleration(const Model& model, const Data& data, int body) {
 }
 
 void body_jacobian(const Model& model, const Data& data, int body, Matrix6X& J) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 1);
   const Attachment& at = attachment(model, body);
   J.setZero(6, model.nv());
@@ -142,7 +145,7 @@ void body_jacobian(const Model& model, const Data& data, int body, Matrix6X& J) 
 }
 
 void body_jacobian_rate(const Model& model, const Data& data, int body, Matrix6X& J_dot) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 2);
   const Attachment& at = attachment(model, body);
   J_dot.setZero(6, model.nv());
@@ -158,7 +161,7 @@ void body_jacobian_rate(const Model& model, const Data& data, int body, Matrix6X
 }
 
 Vector3 center_of_mass(const Model& model, const Data& data) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 1);
   Vec4 total = fixed_moment(model).first;
   const Links& tree = model.links();
@@ -168,7 +171,7 @@ Vector3 center_of_mass(const Model& model, const Data& data) {
 }
 
 Vector3 center_of_mass_velocity(const Model& model, const Data& data) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 2);
   Vec4 total{};
   const Links& tree = model.links();
@@ -178,7 +181,7 @@ Vector3 center_of_mass_velocity(const Model& model, const Data& data) {
 }
 
 Vector3 center_of_mass_acceleration(const Model& model, const Data& data) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 3);
   Vec4 total{};
   const Links& tree = model.links();
@@ -193,7 +196,7 @@ Vector3 center_of_mass_acceleration(const Model& model, const Data& data) {
 }
 
 void center_of_mass_jacobian(const Model& model, const Data& data, Matrix3X& J) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 1);
   const Links& tree = model.links();
   const double mass = positive_mass(model);
@@ -209,7 +212,7 @@ void center_of_mass_jacobian(const Model& model, const Data& data, Matrix3X& J) 
 }
 
 void center_of_mass_jacobian_rate(const Model& model, const Data& data, Matrix3X& J_dot) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   require_order(m, 2);
   const Links& tree = model.links();
   const double mass = positive_mass(model);

@@ -17,7 +17,7 @@ Vec4 at_point(const Motion& a, Vec4 x) { return a.v + cross(a.w, x); }
 }  // namespace
 
 void body_motion_derivatives(const Model& model, const Data& data, int body, BodyMotionDerivatives& out) {
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   if (m.world_order < 3) throw InputError("data", "call forward_kinematics with v and a first");
   body_jacobian(model, data, body, out.jacobian);
   for (Matrix6X* matrix : {&out.velocity_d_q, &out.acceleration_d_q, &out.acceleration_d_v})

@@ -130,6 +130,7 @@ Links build_links(std::span<const Body> bodies, std::span<const Joint> joints, s
       next.nv = piece.kind == Link::Kind::free ? 6 : piece.kind == Link::Kind::ball ? 3 : 1;
       next.pitch = piece.kind == Link::Kind::screw ? spec.pitch : 0.0;
       next.X = to_frame(X * Pose::rotation(R_JL.transpose() * piece.R_JL));
+      if (next.nv > 1) tree.quaternions.push_back(next.q + next.nv - 3);
       q += next.nv + (next.nv > 1 ? 1 : 0);
       int before = link < 0 ? -1 : last_dof[static_cast<std::size_t>(link)];
       for (int k = 0; k < next.nv; ++k) {

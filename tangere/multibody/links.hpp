@@ -64,6 +64,8 @@ struct Links {
   std::vector<double> rest;
   /// Position coordinate of each velocity with stiffness.
   std::vector<int> q_of_dof;
+  /// Where quaternions start in q.
+  std::vector<int> quaternions;
   Vec4 gravity{};
   bool has_passive = false;
 

@@ -13,8 +13,8 @@
 namespace tangere {
 
 const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q) {
-  require_size("q", q.size(), model.nq());
-  Data::Memory& m = data.memory();
+  require_configuration(model, q);
+  Data::Memory& m = memory_of(model, data);
   const Links& tree = model.links();
   place_links(tree, q.data(), m);
   place_in_world(tree, m);
@@ -56,7 +56,7 @@ void spread_mass_matrix(const Links& tree, Data::Memory& m) {
 }
 
 void factor_mass_matrix(const Model& model, Data& data) {
-  Data::Memory& m = data.memory();
+  Data::Memory& m = memory_of(model, data);
   const Links& tree = model.links();
   const std::ptrdiff_t stride = tree.stride;
   std::copy_n(m.M_rows.data(), m.M_rows.size(), m.L_rows.data());
@@ -81,7 +81,7 @@ void factor_mass_matrix(const Model& model, Data& data) {
 
 void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x) {
   require_size("x", x.size(), model.nv());
-  const Data::Memory& m = data.memory();
+  const Data::Memory& m = memory_of(model, data);
   const Links& tree = model.links();
   for (int k = model.nv() - 1; k >= 0; --k) {
     const double* row = m.L_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
@@ -145,7 +145,7 @@ void solve_columns(const Links& tree, Data::Memory& m, int count) {
 }
 
 const MatrixX& inverse_mass_matrix(const Model& model, Data& data) {
-  Data::Memory& m = data.memory();
+  Data::Memory& m = memory_of(model, data);
   const Eigen::Index nv = model.nv();
   Eigen::Map<RowMatrixX, 0, Eigen::OuterStride<>> columns(m.columns.data(), nv, nv,
                                                           Eigen::OuterStride<>(m.column_stride));

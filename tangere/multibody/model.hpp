@@ -83,6 +83,7 @@ class Model {
 
   /// The tree as the algorithms see it (links.hpp).
   [[nodiscard]] const Links& links() const { return *links_; }
+  [[nodiscard]] const std::shared_ptr<const Links>& shared_links() const { return links_; }
 
  private:
   friend class ModelBuilder;

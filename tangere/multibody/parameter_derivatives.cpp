@@ -82,8 +82,8 @@ class Columns {
  public:
   Columns(const Model& model, Data& data, VectorArgument q, VectorArgument v, VectorArgument a,
           std::span<const Vector6> wrenches)
-      : model_(model), tree_(model.links()), m_(data.memory()) {
-    require_size("q", q.size(), model.nq());
+      : model_(model), tree_(model.links()), m_(memory_of(model, data)) {
+    require_configuration(model, q);
     require_size("v", v.size(), model.nv());
     require_size("a", a.size(), model.nv());
     require_wrenches(model, wrenches.size());

@@ -170,6 +170,22 @@ TEST(FreeFall, IsTheSameEverywhere) {
   EXPECT_NEAR_RELATIVE(mass_matrix(model, data, q), M, 1e-12);
 }
 
+TEST(DynamicsInput, NothingThatMoves) {
+  ModelBuilder builder("rock");
+  builder.add_body({.name = "rock", .inertia = mass_properties(Sphere{1.0})}, {});
+  for (const Model& model : {ModelBuilder("nothing").build(), builder.build()}) {
+    Data data(model);
+    const VectorX none(0);
+    EXPECT_EQ(inverse_dynamics(model, data, none, none, none).size(), 0);
+    EXPECT_EQ(forward_dynamics(model, data, none, none, none).size(), 0);
+    EXPECT_EQ(mass_matrix(model, data, none).size(), 0);
+    factor_mass_matrix(model, data);
+    EXPECT_EQ(inverse_mass_matrix(model, data).size(), 0);
+    forward_kinematics(model, data, none, none);
+    EXPECT_EQ(kinetic_energy(model, data, none), 0.0);
+  }
+}
+
 TEST(DynamicsInput, WrongSizes) {
   const Model& model = all_models().back().model;
   Data data(model);
@@ -184,6 +200,16 @@ TEST(DynamicsInput, WrongSizes) {
   forward_kinematics(model, data, q);
   EXPECT_THROW((void)body_velocity(model, data, 0), InputError);
   EXPECT_THROW((void)body_pose(model, data, -1), InputError);
+  // after the poses changed, velocities are out of date
+  forward_kinematics(model, data, q, v);
+  (void)mass_matrix(model, data, q);
+  EXPECT_THROW((void)body_velocity(model, data, 0), InputError);
+  // the zero vector is no configuration, and a Data belongs to a model
+  EXPECT_THROW((void)inverse_dynamics(model, data, VectorX::Zero(model.nq()), v, v), InputError);
+  const Model copy = model;
+  EXPECT_NO_THROW((void)mass_matrix(copy, data, q));
+  const Model other = ModelBuilder(model).build();
+  EXPECT_THROW((void)mass_matrix(other, data, q), InputError);
   EXPECT_THROW((void)body_pose(model, data, model.num_bodies()), InputError);
 }
 
