@@ -10,8 +10,8 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SECONDARY:
-.PHONY: help demo test build bench stress sanitize fuzz test-clang format format-check tidy clean
-.PHONY: packages-build packages-test packages-bench packages-lint
+.PHONY: help demo test build bench stress sanitize fuzz oracles test-clang format format-check tidy clean
+.PHONY: packages-build packages-test packages-bench packages-lint packages-oracles
 
 help:  ## show this list
 	@echo "tangere: make <target>"
@@ -40,6 +40,10 @@ fuzz: packages-build packages-lint compile-fuzz  ## throw broken files at the re
 	  "$$program" -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 \
 	    -artifact_prefix="$$corpus-" "$$corpus" "tests/fuzz/$${program##*/fuzz_}" || exit 1; \
 	done
+
+oracles: packages-oracles compile-oracles  ## dynamics beside MuJoCo and DART, live, at 100 random states a robot
+	build/oracles/bin/mujoco_dynamics
+	build/oracles/bin/dart_dynamics
 
 test-clang: packages-test packages-lint test-dev-clang  ## all tests, built with clang
 
@@ -75,6 +79,9 @@ packages-test:
 
 packages-bench:
 	@scripts/install_dependencies.sh build bench
+
+packages-oracles:
+	@scripts/install_dependencies.sh build test oracles
 
 packages-lint:
 	@scripts/install_dependencies.sh lint

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing for a task, and nothing if none is.
 #
-#   scripts/install_dependencies.sh [build] [test] [bench] [lint]        (default: build test)
+#   scripts/install_dependencies.sh [build] [test] [bench] [oracles] [lint]        (default: build test)
 
 set -euo pipefail
 
 build=(g++ make cmake ninja-build ccache libeigen3-dev libqhull-dev nlohmann-json3-dev libtinyxml2-dev libcli11-dev)
 test=(libgtest-dev python3)
 bench=(libbenchmark-dev libfcl-dev libmujoco-dev)
+oracles=(libmujoco-dev libdart-dev libdart-utils-urdf-dev libdart-external-ikfast-dev libdart-external-odelcpsolver-dev
+  libdart-external-convhull-3d-dev)
 lint=(clang clang-format clang-tidy python3)
 
 # what the tasks need
@@ -18,8 +20,9 @@ for task in "${@:-build test}"; do
       build) packages+=("${build[@]}") ;;
       test) packages+=("${test[@]}") ;;
       bench) packages+=("${bench[@]}") ;;
+      oracles) packages+=("${oracles[@]}") ;;
       lint) packages+=("${lint[@]}") ;;
-      *) echo "install_dependencies.sh: unknown task '$name' (build, test, bench, lint)" >&2; exit 2 ;;
+      *) echo "install_dependencies.sh: unknown task '$name' (build, test, bench, oracles, lint)" >&2; exit 2 ;;
     esac
   done
 done
