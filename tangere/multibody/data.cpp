@@ -39,6 +39,9 @@ Data::Memory::Memory(const Model& model) : links(model.shared_links()) {
   psi_dot.resize(nv);
   psi_dot_dot.resize(nv);
   S_dot_plus.resize(nv);
+  body_loads.resize(static_cast<std::size_t>(model.num_bodies()));
+  link_loads.resize(n);
+  beyond.resize(nv);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (VectorX* vector : {&tau, &bias_tau, &acceleration, &scratch}) vector->setConstant(model.nv(), nan);
   for (MatrixX* matrix : {&M, &M_inverse}) matrix->setConstant(model.nv(), model.nv(), nan);

@@ -18,6 +18,24 @@ struct ArticulatedInertia {
   Columns3 D{};
 };
 
+/// What hangs from somewhere, summed: inertia, linear momentum, the C of link_columns.hpp, force and wrench.
+struct Load {
+  SpatialInertia I;
+  Vec4 P{};
+  Columns3 C{};
+  Force F;
+  Force W;
+
+  Load& operator+=(const Load& o) {
+    I += o.I;
+    P += o.P;
+    C += o.C;
+    F += o.F;
+    W += o.W;
+    return *this;
+  }
+};
+
 struct Data::Memory {
   explicit Memory(const Model& model);
 
@@ -55,6 +73,11 @@ struct Data::Memory {
   std::vector<Motion> psi_dot;
   std::vector<Motion> psi_dot_dot;
   std::vector<Motion> S_dot_plus;
+
+  // for derivatives in the placements of joints: all that hangs from each body and link; coordinates beyond a joint
+  std::vector<Load> body_loads;
+  std::vector<Load> link_loads;
+  std::vector<bool> beyond;
 
   // results
   VectorX tau;

@@ -23,24 +23,6 @@ using Kind = Parameter::Kind;
 constexpr int kRow[6] = {0, 1, 2, 0, 0, 1};
 constexpr int kColumn[6] = {0, 1, 2, 1, 2, 2};
 
-/// What hangs from somewhere, summed.
-struct Load {
-  SpatialInertia I;
-  Vec4 P{};
-  Columns3 C{};
-  Force F;
-  Force W;
-
-  Load& operator+=(const Load& o) {
-    I += o.I;
-    P += o.P;
-    C += o.C;
-    F += o.F;
-    W += o.W;
-    return *this;
-  }
-};
-
 SpatialInertia unit_moment(int k) {
   SpatialInertia out;
   if (k == 0) {
@@ -107,8 +89,8 @@ class Columns {
   /// Loads of links and of bodies, for placements.
   void hang(std::span<const Vector6> wrenches) {
     const auto n = static_cast<std::size_t>(model_.num_bodies());
-    body_loads_.assign(n, Load{});
-    link_loads_.assign(tree_.links.size(), Load{});
+    std::fill(m_.body_loads.begin(), m_.body_loads.end(), Load{});
+    std::fill(m_.link_loads.begin(), m_.link_loads.end(), Load{});
     for (std::size_t b = n; b-- > 0;) {
       const Attachment& at = tree_.bodies[b];
       if (at.link < 0) continue;
@@ -123,14 +105,14 @@ class Columns {
         own.W = to_force(wrenches[b]);
         own.W.n -= cross(m_.origin[i], own.W.f);
       }
-      body_loads_[b] += own;
-      link_loads_[i] += own;
+      m_.body_loads[b] += own;
+      m_.link_loads[i] += own;
       const int parent = model_.body(static_cast<int>(b)).parent;
-      if (parent != kWorld) body_loads_[static_cast<std::size_t>(parent)] += body_loads_[b];
+      if (parent != kWorld) m_.body_loads[static_cast<std::size_t>(parent)] += m_.body_loads[b];
     }
     for (std::size_t i = tree_.links.size(); i-- > 0;) {
       const int parent = tree_.links[i].parent;
-      if (parent >= 0) link_loads_[static_cast<std::size_t>(parent)] += link_loads_[i];
+      if (parent >= 0) m_.link_loads[static_cast<std::size_t>(parent)] += m_.link_loads[i];
     }
   }
 
@@ -160,18 +142,18 @@ class Columns {
     const Motion psi_dot_dot = cross(A_p, S) + cross(V_p, psi_dot);
     mark_beyond(b);
     for (int j = 0; j < model_.nv(); ++j) {
-      if (!beyond_[static_cast<std::size_t>(j)]) continue;
+      if (!m_.beyond[static_cast<std::size_t>(j)]) continue;
       const auto link = static_cast<std::size_t>(tree_.link_of_dof[static_cast<std::size_t>(j)]);
       // trees that hang from one fixed body have an origin each
       const Vec4 shift = m_.origin[link] - origin;
       const auto moved = [&](const Motion& a) { return Motion{a.v + cross(a.w, shift), a.w}; };
-      const Load& load = link_loads_[link];
+      const Load& load = m_.link_loads[link];
       Force dF = force(load, moved(psi_dot), moved(psi_dot_dot));
       dF += cross_force(moved(S), load.W);
       column[j] += dot(m_.S[static_cast<std::size_t>(j)], dF);
     }
     if (parent.link < 0) return;
-    const Load& load = body_loads_[static_cast<std::size_t>(b)];
+    const Load& load = m_.body_loads[static_cast<std::size_t>(b)];
     const Force dF = force(load, psi_dot, psi_dot_dot) + cross_force(S, load.F);
     for (int k = tree_[parent.link].v + tree_[parent.link].nv - 1; k >= 0;
          k = tree_.parent_dof[static_cast<std::size_t>(k)])
@@ -184,7 +166,7 @@ class Columns {
     up.v[axis] = -1.0;
     for (int j = 0; j < model_.nv(); ++j) {
       const auto jj = static_cast<std::size_t>(j);
-      const Load& load = link_loads_[static_cast<std::size_t>(tree_.link_of_dof[jj])];
+      const Load& load = m_.link_loads[static_cast<std::size_t>(tree_.link_of_dof[jj])];
       column[j] += dot(m_.S[jj], load.I * up);
     }
   }
@@ -219,20 +201,17 @@ class Columns {
     return -1;
   }
   void mark_beyond(int b) {
-    beyond_.assign(static_cast<std::size_t>(model_.nv()), false);
+    std::fill(m_.beyond.begin(), m_.beyond.end(), false);
     for (int body = b; body < model_.num_bodies(); ++body) {
       if (!hangs_from(body, b)) continue;
       const Joint& joint = model_.joint(body);
-      for (int k = 0; k < joint.nv; ++k) beyond_[static_cast<std::size_t>(joint.first_v + k)] = true;
+      for (int k = 0; k < joint.nv; ++k) m_.beyond[static_cast<std::size_t>(joint.first_v + k)] = true;
     }
   }
 
   const Model& model_;
   const Links& tree_;
   Data::Memory& m_;
-  std::vector<Load> body_loads_;
-  std::vector<Load> link_loads_;
-  std::vector<bool> beyond_;
 };
 
 }  // namespace

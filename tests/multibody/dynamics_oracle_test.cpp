@@ -56,7 +56,8 @@ void append_fixtures(const std::string& engine, double tolerance, std::vector<Fi
     json record = json::parse(line);
     std::string name = engine + "_" + record.at("model").get<std::string>();
     if (record.at("base") == "free") name += "_free";
-    std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    std::ranges::replace_if(
+        name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
     out.push_back({name, tolerance, std::move(record)});
   }
 }

@@ -13,6 +13,7 @@
 #include "tangere/multibody/inverse_dynamics.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
 #include "tests/support/all_models.hpp"
+#include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
 
@@ -83,6 +84,21 @@ TEST_P(Parameters, DerivativesOfTheDynamics) {
                            1e-7 * size_forward);
     }
   }
+}
+
+TEST_P(Parameters, AllocateNothingAfterWarmUp) {
+  MatrixX d_inverse;
+  MatrixX d_forward;
+  MatrixX Y;
+  const auto run = [&] {
+    inverse_dynamics_parameter_derivatives(model, data, q, v, a, parameters, d_inverse, wrenches);
+    forward_dynamics_parameter_derivatives(model, data, q, v, a, parameters, d_forward, wrenches);
+    inertial_regressor(model, data, q, v, a, Y);
+  };
+  run();
+  const AllocationCount count;
+  run();
+  EXPECT_EQ(count.so_far(), 0);
 }
 
 TEST_P(Parameters, RegressorIsLinear) {
