@@ -17,7 +17,8 @@
 ///   translation3  x, y, z                rates                        along the axes of J
 ///   free          p, quaternion          [linear; angular] (C axes)
 ///
-/// In the plane with normal x, y or z the coordinates run along (y, z), (z, x), (x, y) of J.
+/// In the plane with normal x, y or z the coordinates run along (y, z), (z, x), (x, y) of J; with another normal, along
+/// x and y as the shortest turn from z to the normal takes them. "C axes" are those of J on the child.
 
 #include <limits>
 #include <optional>

@@ -66,6 +66,7 @@ const std::vector<Fixture>& all_fixtures() {
   static const std::vector<Fixture> fixtures = [] {
     std::vector<Fixture> out;
     append_fixtures("mujoco", 1e-7, out);
+    append_fixtures("dart", 1e-9, out);
     return out;
   }();
   return fixtures;
@@ -104,7 +105,7 @@ TEST_P(DynamicsOracle, Agrees) {
 INSTANTIATE_TEST_SUITE_P(Fixtures, DynamicsOracle, testing::Range(std::size_t{0}, all_fixtures().size()),
                          [](const auto& test) { return all_fixtures()[test.param].name; });
 
-TEST(DynamicsOracleFixtures, AreThere) { EXPECT_EQ(all_fixtures().size(), 13u); }
+TEST(DynamicsOracleFixtures, AreThere) { EXPECT_EQ(all_fixtures().size(), 13u + 34u); }
 
 }  // namespace
 }  // namespace tangere::test

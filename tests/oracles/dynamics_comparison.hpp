@@ -35,8 +35,8 @@ struct CaseToRun {
   bool fixture = true;
 };
 
-/// Runs all cases, prints the worst error of each quantity, and with `--write FILE` writes the fixture. Answers with the
-/// exit code of the program: 1 if a tolerance was missed, 2 for wrong arguments.
+/// Runs all cases, prints the worst error of each quantity, and with `--write FILE` writes the fixture. Answers with
+/// the exit code of the program: 1 if a tolerance was missed, 2 for wrong arguments.
 int run_comparison(int argc, char** argv, const std::vector<CaseToRun>& cases, const MakePeer& make_peer,
                    double tolerance);
 

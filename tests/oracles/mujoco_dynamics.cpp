@@ -2,8 +2,8 @@
 ///
 ///   mujoco_dynamics [--write tests/data/mujoco_dynamics.jsonl]
 ///
-/// MuJoCo's coordinates differ from ours in two things: quaternions are w x y z, and the linear velocity of a free joint
-/// is in the world's axes. With v' = T v, T = R on those three and 1 elsewhere:
+/// MuJoCo's coordinates differ from ours in two things: quaternions are w x y z, and the linear velocity of a free
+/// joint is in the world's axes. With v' = T v, T = R on those three and 1 elsewhere:
 ///
 ///   a' = T a + Ṫ v,   Ṫ v = R (ω x v_linear),   τ = Tᵀ τ',   M = Tᵀ M' T
 ///
