@@ -103,8 +103,23 @@ void place_in_world(const Links& tree, Data::Memory& m) {
       m.X_W[i] = m.X_W[parent] * m.X[i];
       m.origin[i] = m.origin[parent];
     }
-    world_columns(link, m.X_W[i], m.S.data() + link.v);
   }
+  // from the root's origin to the tree's
+  if (tree.has_sliding_roots) {
+    for (std::size_t i = 0; i < tree.links.size(); ++i) {
+      const auto at = static_cast<std::size_t>(tree.origin_of_link[i]);
+      if (at == i) continue;
+      m.X_W[i].p -= m.X_W[at].p;
+      m.origin[i] += m.X_W[at].p;
+    }
+    for (std::size_t i = 0; i < tree.links.size(); ++i) {
+      if (tree.origin_of_link[i] != static_cast<int>(i)) continue;
+      m.origin[i] += m.X_W[i].p;
+      m.X_W[i].p = Vec4{};
+    }
+  }
+  for (std::size_t i = 0; i < tree.links.size(); ++i)
+    world_columns(tree.links[i], m.X_W[i], m.S.data() + tree.links[i].v);
 }
 
 void move_in_world(const Links& tree, const double* v, const double* a, Data::Memory& m) {

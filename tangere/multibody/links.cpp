@@ -91,6 +91,24 @@ void add_ways(Links& tree) {
   tree.first_beyond.push_back(static_cast<int>(tree.beyond.size()));
 }
 
+/// The origins that trees are seen from: what slides goes far, so the first link that does not.
+void choose_origins(Links& tree) {
+  std::vector<int> first_child(tree.links.size(), -1);
+  for (int i = tree.size() - 1; i >= 0; --i)
+    if (tree[i].parent >= 0) first_child[static_cast<std::size_t>(tree[i].parent)] = i;
+  for (int i = 0; i < tree.size(); ++i) {
+    if (tree[i].parent >= 0) {
+      tree.origin_of_link.push_back(tree.origin_of_link[static_cast<std::size_t>(tree[i].parent)]);
+      continue;
+    }
+    int at = i;
+    while (tree[at].kind == Link::Kind::prismatic && first_child[static_cast<std::size_t>(at)] >= 0)
+      at = first_child[static_cast<std::size_t>(at)];
+    tree.origin_of_link.push_back(at);
+    tree.has_sliding_roots = tree.has_sliding_roots || at != i;
+  }
+}
+
 }  // namespace
 
 SpatialInertia spatial_inertia(const MassProperties& body) {
@@ -140,7 +158,6 @@ Links build_links(std::span<const Body> bodies, std::span<const Joint> joints, s
         before = v++;
       }
       last_dof.push_back(before);
-      tree.root_of_link.push_back(link < 0 ? tree.size() : tree.root_of_link[static_cast<std::size_t>(link)]);
       link = tree.size();
       tree.links.push_back(next);
       // the next piece is placed in this one's frame
@@ -163,6 +180,7 @@ Links build_links(std::span<const Body> bodies, std::span<const Joint> joints, s
     tree.has_passive = tree.has_passive || dof.damping != 0.0 || dof.stiffness != 0.0;
   }
   add_ways(tree);
+  choose_origins(tree);
   return tree;
 }
 

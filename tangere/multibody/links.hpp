@@ -54,8 +54,9 @@ struct Links {
   /// The coordinates beyond each one, itself excluded: those of k from first_beyond[k] to first_beyond[k + 1].
   std::vector<int> beyond;
   std::vector<int> first_beyond;
-  /// The first link of each tree: where the tree's quantities in world axes are taken about.
-  std::vector<int> root_of_link;
+  /// By link: the link of its tree whose origin the tree's quantities in world axes are taken about, the first that is
+  /// not prismatic: what slides goes far.
+  std::vector<int> origin_of_link;
   /// Joint's first and last link (last < first: fixed), by joint.
   std::vector<std::pair<int, int>> links_of_joint;
   std::vector<double> armature;
@@ -68,6 +69,7 @@ struct Links {
   std::vector<int> quaternions;
   Vec4 gravity{};
   bool has_passive = false;
+  bool has_sliding_roots = false;
 
   [[nodiscard]] const int* way_to(int dof) const { return way.data() + static_cast<std::ptrdiff_t>(dof) * stride; }
   [[nodiscard]] int size() const { return static_cast<int>(links.size()); }

@@ -170,6 +170,32 @@ TEST(FreeFall, IsTheSameEverywhere) {
   EXPECT_NEAR_RELATIVE(mass_matrix(model, data, q), M, 1e-12);
 }
 
+/// Also what comes there by sliding: the mass matrix does not lose digits with the way.
+TEST(SlidingBase, IsTheSameEverywhere) {
+  for (const JointType type : {JointType::planar, JointType::translation2, JointType::translation3}) {
+    Random random(44);
+    ModelBuilder builder("slider");
+    JointSpec base = random_joint(type, "base", random);
+    for (DofSpec& dof : base.dofs) dof.stiffness = 0.0;
+    builder.add_body(random_body("base", random), base);
+    builder.add_body(random_body("arm", random), random_joint(JointType::revolute, "arm", random), "base");
+    builder.add_body(random_body("hand", random), random_joint(JointType::ball, "hand", random), "arm");
+    const Model model = builder.build();
+    Data data(model);
+    VectorX q = random_configuration(model, random);
+    const VectorX v = random_vector(model.nv(), random);
+    const VectorX a = random_vector(model.nv(), random);
+    const MatrixX M = mass_matrix(model, data, q);
+    forward_kinematics(model, data, q, v);
+    const Vector6 momentum = centroidal_momentum(model, data);
+    q[0] += 1e4;
+    q[1] -= 3e4;
+    EXPECT_NEAR_RELATIVE(mass_matrix(model, data, q), M, 1e-11);
+    forward_kinematics(model, data, q, v, a);
+    EXPECT_NEAR_RELATIVE(centroidal_momentum(model, data), momentum, 1e-9);
+  }
+}
+
 TEST(DynamicsInput, NothingThatMoves) {
   ModelBuilder builder("rock");
   builder.add_body({.name = "rock", .inertia = mass_properties(Sphere{1.0})}, {});
