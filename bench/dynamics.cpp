@@ -82,18 +82,16 @@ void print_humanoid(const std::filesystem::path& file) {
     std::printf("%-32s %8.2f %8.2f %8.0f\n", name, ours, mujoco, bar);
   };
   const double none = std::numeric_limits<double>::quiet_NaN();
-  print("inverse dynamics", median_us([&](std::size_t i) {
-          (void)inverse_dynamics(model, data, states.q[i], states.v[i], states.a[i]);
-        }),
+  print("inverse dynamics",
+        median_us([&](std::size_t i) { (void)inverse_dynamics(model, data, states.q[i], states.v[i], states.a[i]); }),
         theirs([&] { peer.inverse_dynamics(); }), 6.0);
   print("mass matrix and factors", median_us([&](std::size_t i) {
           (void)mass_matrix(model, data, states.q[i]);
           factor_mass_matrix(model, data);
         }),
         theirs([&] { peer.mass_matrix(); }), 6.0);
-  print("forward dynamics", median_us([&](std::size_t i) {
-          (void)forward_dynamics(model, data, states.q[i], states.v[i], states.a[i]);
-        }),
+  print("forward dynamics",
+        median_us([&](std::size_t i) { (void)forward_dynamics(model, data, states.q[i], states.v[i], states.a[i]); }),
         theirs([&] { peer.forward_dynamics(); }), 12.0);
   print("inverse dynamics' derivatives", median_us([&](std::size_t i) {
           (void)inverse_dynamics_derivatives(model, data, states.q[i], states.v[i], states.a[i]);
@@ -123,10 +121,10 @@ void print_chains() {
     const Model model = chain(count);
     const States states(model);
     Data data(model);
-    const double inverse = median_us(
-        [&](std::size_t i) { (void)inverse_dynamics(model, data, states.q[i], states.v[i], states.a[i]); });
-    const double forward = median_us(
-        [&](std::size_t i) { (void)forward_dynamics(model, data, states.q[i], states.v[i], states.a[i]); });
+    const double inverse =
+        median_us([&](std::size_t i) { (void)inverse_dynamics(model, data, states.q[i], states.v[i], states.a[i]); });
+    const double forward =
+        median_us([&](std::size_t i) { (void)forward_dynamics(model, data, states.q[i], states.v[i], states.a[i]); });
     std::printf("%8d %18.2f %18.2f\n", count, inverse, forward);
   }
 }
