@@ -204,11 +204,11 @@ class SceneReader {
         if (parent == kWorld) place_root(X, joint, model.joint(b), start.q);
         builder_.add_body(std::move(body), std::move(joint), parent == kWorld ? kWorld : parent + offset);
       }
-      for (const auto& [A, B] : model.excluded_pairs()) builder_.exclude_pair(A + offset, B + offset);
+      const auto moved = [&](int body) { return body == kWorld ? kWorld : body + offset; };
+      for (const auto& [A, B] : model.excluded_pairs()) builder_.exclude_pair(moved(A), moved(B));
       for (LoopConstraint constraint : model.constraints()) {
         constraint.name = prefix + constraint.name;
-        for (int* body : {&constraint.body_A, &constraint.body_B})
-          if (*body != kWorld) *body += offset;
+        for (int* body : {&constraint.body_A, &constraint.body_B}) *body = moved(*body);
         // the world's side of it moves with the robot
         if (constraint.body_A == kWorld) constraint.X_AC = X * constraint.X_AC;
         if (constraint.body_B == kWorld) constraint.X_BC = X * constraint.X_BC;

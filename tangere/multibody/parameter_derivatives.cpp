@@ -219,6 +219,7 @@ class Columns {
 void inverse_dynamics_parameter_derivatives(const Model& model, Data& data, VectorArgument q, VectorArgument v,
                                             VectorArgument a, std::span<const Parameter> parameters, MatrixX& out,
                                             std::span<const Vector6> wrenches) {
+  for (const Parameter& p : parameters) require_parameter(model, p);
   Columns columns(model, data, q, v, a, wrenches);
   columns.hang(wrenches);
   out.setZero(model.nv(), static_cast<Eigen::Index>(parameters.size()));

@@ -50,7 +50,9 @@ const char* word_of(Kind kind) {
   }
 }
 
-void require(const Model& model, const Parameter& p) {
+}  // namespace
+
+void require_parameter(const Model& model, const Parameter& p) {
   const int count = p.kind == Kind::gravity ? 1 : p.kind <= Kind::placement ? model.num_bodies() : model.nv();
   const int components = p.kind == Kind::center || p.kind == Kind::gravity      ? 3
                          : p.kind == Kind::inertia || p.kind == Kind::placement ? 6
@@ -58,9 +60,9 @@ void require(const Model& model, const Parameter& p) {
   if (p.index < 0 || p.index >= count || p.component < 0 || p.component >= components)
     throw InputError("parameter", "the model has none with index " + std::to_string(p.index) + " and component " +
                                       std::to_string(p.component) + " of this kind");
+  if ((p.kind == Kind::stiffness || p.kind == Kind::rest) && !has_spring(joint_of_dof(model, p.index)))
+    throw InputError("parameter", "ball and free joints have no spring");
 }
-
-}  // namespace
 
 std::vector<Parameter> all_parameters(const Model& model) {
   std::vector<Parameter> out;
@@ -82,7 +84,7 @@ std::vector<Parameter> all_parameters(const Model& model) {
 }
 
 std::string parameter_name(const Model& model, const Parameter& parameter) {
-  require(model, parameter);
+  require_parameter(model, parameter);
   const auto component = static_cast<std::size_t>(parameter.component);
   switch (parameter.kind) {
     case Kind::mass:
@@ -116,7 +118,7 @@ VectorX parameter_values(const Model& model, std::span<const Parameter> paramete
   VectorX values(static_cast<Eigen::Index>(parameters.size()));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& p = parameters[i];
-    require(model, p);
+    require_parameter(model, p);
     double& value = values[static_cast<Eigen::Index>(i)];
     switch (p.kind) {
       case Kind::mass:
@@ -165,7 +167,7 @@ Model with_parameters(const Model& model, std::span<const Parameter> parameters,
   Vector3 gravity = model.gravity();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& p = parameters[i];
-    require(model, p);
+    require_parameter(model, p);
     const double value = values[static_cast<Eigen::Index>(i)];
     const auto at = static_cast<std::size_t>(p.index);
     switch (p.kind) {

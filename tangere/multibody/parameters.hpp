@@ -34,6 +34,8 @@ struct Parameter {
 /// All of a model, in the order of the table above, body by body, joint by joint, coordinate by coordinate.
 [[nodiscard]] std::vector<Parameter> all_parameters(const Model& model);
 [[nodiscard]] std::string parameter_name(const Model& model, const Parameter& parameter);
+/// InputError unless the model has this parameter.
+void require_parameter(const Model& model, const Parameter& parameter);
 /// InputError for a name that is none.
 [[nodiscard]] Parameter find_parameter(const Model& model, std::string_view name);
 

@@ -87,6 +87,22 @@ TEST(Scenes, BodiesAndRobotsInOneWorld) {
   EXPECT_EQ(scene.robot.actuators.size(), 27u);
 }
 
+/// What a robot does not collide with stays what it was among the scene's other bodies.
+TEST(Scenes, KeepExclusions) {
+  const Scene scene = scene_from_text(kTwo, kScenes / "two.json");
+  const Model& model = scene.robot.model;
+  const Scene alone = load_scene(kScenes / "humanoid.xml");
+  const int offset = model.body_index("pelvis") - alone.robot.model.body_index("pelvis");
+  std::size_t found = 0;
+  for (const auto& [A, B] : model.excluded_pairs()) {
+    EXPECT_TRUE(A == kWorld || A < B);
+    if (B < offset) continue;
+    ++found;
+    EXPECT_TRUE(A == kWorld || A >= offset) << model.body(A).spec.name << " and " << model.body(B).spec.name;
+  }
+  EXPECT_EQ(found, alone.robot.model.excluded_pairs().size());
+}
+
 TEST(Scenes, BadInputIsNamed) {
   struct Bad {
     const char* text;

@@ -130,6 +130,14 @@ TEST(ParameterInput, IsChecked) {
   EXPECT_THROW((void)with_parameters(model, std::span(&mass, 1), VectorX::Constant(2, 1.0)), InputError);
   const Parameter none{Parameter::Kind::mass, 1000, 0};
   EXPECT_THROW((void)parameter_values(model, std::span(&none, 1)), InputError);
+  Data data(model);
+  const VectorX q = neutral_configuration(model);
+  const VectorX v = VectorX::Zero(model.nv());
+  MatrixX out;
+  for (const Parameter& bad :
+       {none, Parameter{Parameter::Kind::damping, 1000, 0}, Parameter{Parameter::Kind::mass, -1, 0},
+        Parameter{Parameter::Kind::placement, 0, 9}, Parameter{Parameter::Kind::stiffness, 0, 0}})
+    EXPECT_THROW(inverse_dynamics_parameter_derivatives(model, data, q, v, v, std::span(&bad, 1), out), InputError);
 }
 
 }  // namespace
