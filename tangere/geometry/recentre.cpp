@@ -1,20 +1,17 @@
 /// Moving the origin of a shape to its centroid.
 ///
 /// A polytope {A p ≤ b} whose origin may lie outside first needs any interior point: the centre of its largest ball,
-/// the linear program  max r,  â_i · p + r ≤ b̂_i  (unit rows), together with |p_k| ≤ B and r ≤ B for a large B. Its
-/// dual
-///
-///   min Σ λ_i b̂_i,   Σ λ_i (â_i, 1) = (0, 0, 0, 1),   λ ≥ 0
-///
-/// has four equations: the simplex method with Bland's rule (no cycling) on a basis of four columns, which the box
-/// provides to begin with. (p, r) are its multipliers.
+/// the linear program  max r,  â_i · p + r ≤ b̂_i  (unit rows). Any p is feasible with r the smallest b̂_i − â_i · p,
+/// so an active set climbs from p = 0 and can stop wherever rounding ends it: what it has is always a true ball.
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include <Eigen/LU>
+#include <Eigen/QR>
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/geometry/mass_properties.hpp"
@@ -29,57 +26,62 @@ struct InnerBall {
 };
 
 InnerBall largest_inner_ball(const MatrixX3& normals, const VectorX& distances) {
-  // the columns of the box, then those of the faces, in units of the largest distance
+  // one row (â_i, 1) a face, in units of the largest distance; x = (p, r)
   const double unit = distances.cwiseAbs().maxCoeff() > 0.0 ? distances.cwiseAbs().maxCoeff() : 1.0;
-  constexpr double kBox = 1e8;
-  const Eigen::Index count = 7 + normals.rows();
-  MatrixX columns = MatrixX::Zero(4, count);
-  VectorX costs(count);
-  for (int k = 0; k < 3; ++k) {
-    columns(k, 2 * k) = 1.0;
-    columns(k, 2 * k + 1) = -1.0;
-  }
-  columns(3, 6) = 1.0;
-  costs.head<7>().setConstant(kBox);
-  columns.topRightCorner(3, normals.rows()) = normals.transpose();
-  columns.bottomRightCorner(1, normals.rows()).setOnes();
-  costs.tail(normals.rows()) = distances / unit;
+  const Eigen::Index count = normals.rows();
+  Eigen::Matrix<double, Eigen::Dynamic, 4> rows(count, 4);
+  rows << normals, VectorX::Ones(count);
+  const VectorX limits = distances / unit;
+  Eigen::Vector4d x(0.0, 0.0, 0.0, limits.minCoeff());
 
-  Eigen::Index basis[4] = {0, 2, 4, 6};
-  Eigen::Vector4d multipliers;
-  for (int iteration = 0; iteration < 100000; ++iteration) {
-    Eigen::Matrix4d B;
-    Eigen::Vector4d c;
-    for (int j = 0; j < 4; ++j) {
-      B.col(j) = columns.col(basis[j]);
-      c[j] = costs[basis[j]];
+  // active faces, whose rows are independent
+  std::vector<Eigen::Index> active;
+  const auto is_active = [&](Eigen::Index i) { return std::find(active.begin(), active.end(), i) != active.end(); };
+  const Eigen::Index most_iterations = 100 + 20 * count;
+  for (Eigen::Index iteration = 0; iteration < most_iterations; ++iteration) {
+    // steepest way up r along the active faces; e₄ = N pressures + up
+    Eigen::Matrix<double, 4, Eigen::Dynamic, 0, 4, 4> N(4, static_cast<Eigen::Index>(active.size()));
+    for (std::size_t k = 0; k < active.size(); ++k) N.col(static_cast<Eigen::Index>(k)) = rows.row(active[k]);
+    Eigen::Vector4d up = Eigen::Vector4d::UnitW();
+    Eigen::VectorXd pressures;
+    if (!active.empty()) {
+      pressures = N.colPivHouseholderQr().solve(up);
+      up -= N * pressures;
     }
-    const Eigen::FullPivLU<Eigen::Matrix4d> lu(B);
-    multipliers = lu.inverse().transpose() * c;
 
-    // entering: the first column that costs less than its multipliers say
-    Eigen::Index entering = 0;
-    while (entering < count &&
-           costs[entering] - columns.col(entering).dot(multipliers) >= -1e-12 * (1.0 + std::abs(multipliers.norm())))
-      ++entering;
-    if (entering == count) break;
-
-    // leaving: the smallest ratio, of equals the smallest index
-    const Eigen::Vector4d weights = lu.solve(Eigen::Vector4d::UnitW());
-    const Eigen::Vector4d direction = lu.solve(Eigen::Vector4d(columns.col(entering)));
-    int leaving = -1;
-    double smallest = 0.0;
-    for (int j = 0; j < 4; ++j) {
-      if (direction[j] <= 1e-13) continue;
-      const double ratio = weights[j] / direction[j];
-      if (leaving >= 0 && (ratio > smallest || (ratio == smallest && basis[j] > basis[leaving]))) continue;
-      leaving = j;
-      smallest = ratio;
+    if (active.size() == 4 || up.norm() <= 1e-10) {
+      // at the end of the way: the first face (Bland) that pulls instead of pressing is let go
+      int pulling = -1;
+      for (std::size_t k = 0; k < active.size(); ++k)
+        if (pressures[static_cast<Eigen::Index>(k)] < -1e-12 &&
+            (pulling < 0 || active[k] < active[static_cast<std::size_t>(pulling)]))
+          pulling = static_cast<int>(k);
+      if (pulling < 0) break;
+      active.erase(active.begin() + pulling);
+      continue;
     }
-    if (leaving < 0) break;
-    basis[leaving] = entering;
+
+    up.normalize();
+    Eigen::Index blocking = -1;
+    double step = 0.0;
+    for (Eigen::Index i = 0; i < count; ++i) {
+      const double rate = rows.row(i).dot(up);
+      if (rate <= 1e-12 || is_active(i)) continue;
+      const double reach = std::max(0.0, limits[i] - rows.row(i).dot(x)) / rate;
+      if (blocking >= 0 && reach >= step) continue;
+      blocking = i;
+      step = reach;
+    }
+    if (blocking < 0) {
+      // unbounded: far enough inside
+      x += (1.0 + std::abs(x[3])) / up[3] * up;
+      break;
+    }
+    x += step * up;
+    active.push_back(blocking);
   }
-  return {unit * multipliers.head<3>(), unit * multipliers[3]};
+  const Vector3 center = x.head<3>();
+  return {unit * center, unit * (limits - rows.leftCols<3>() * center).minCoeff()};
 }
 
 /// A point strictly inside {A p ≤ b}. Fields of errors as in `hull_of_half_spaces`.

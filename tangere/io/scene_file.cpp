@@ -1,6 +1,7 @@
 #include "tangere/io/scene_file.hpp"
 
 #include <Eigen/Geometry>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -187,7 +188,16 @@ class SceneReader {
       start.q = robot.keyframes.front().q;
       start.v = robot.keyframes.front().v;
     }
-    if (const auto q = value.find("q")) start.q = q->numbers(model.nq());
+    if (const auto q = value.find("q")) {
+      start.q = q->numbers(model.nq());
+      // quaternions of unit length
+      for (const Joint& joint : model.joints()) {
+        if (joint.nq == joint.nv) continue;
+        const double length = start.q.segment<4>(joint.first_q + joint.nq - 4).norm();
+        if (!(std::abs(length - 1.0) <= 1e-6))
+          q->fail("the quaternion of joint '" + joint.spec.name + "' must have unit length");
+      }
+    }
     if (const auto v = value.find("v")) start.v = v->numbers(model.nv());
 
     // the bodies, the roots moved to where the robot stands

@@ -37,13 +37,17 @@ struct Load {
 };
 
 struct Data::Memory {
-  explicit Memory(const Model& model);
+  /// Without matrices it is linear in the bodies: enough for articulated_bodies.
+  enum class Extent { full, without_matrices };
+  explicit Memory(const Model& model, Extent extent = Extent::full);
 
   /// What it was made for.
   std::shared_ptr<const Links> links;
 
   /// How far the world pass went for the state at hand: 0 nothing, 1 poses and S, 2 velocities, 3 accelerations.
   int world_order = 0;
+  /// What there is of the mass matrix: 0 nothing, 1 M, 2 its factors.
+  int mass_order = 0;
 
   // by link, in the link's own frame
   std::vector<Frame> X;  // in the parent's frame, at q
@@ -68,7 +72,7 @@ struct Data::Memory {
   // by velocity coordinate
   std::vector<Motion> S;  // world axes, about the tree's origin
   std::vector<Force> U;   // articulated inertia times S, link's frame
-  std::vector<double> d;
+  std::vector<double> d;  // pivots: the inertia that each coordinate meets, those beyond it left free
   std::vector<double> u;
   std::vector<Motion> psi_dot;
   std::vector<Motion> psi_dot_dot;
@@ -115,6 +119,9 @@ void place_in_world(const Links& tree, Data::Memory& m);
 void move_in_world(const Links& tree, const double* v, const double* a, Data::Memory& m);
 /// Wrenches of the bodies (world axes, about the world's origin) summed by link, about the tree's origin.
 void gather_wrenches(const Links& tree, std::span<const Vector6> wrenches, Data::Memory& m);
+/// Forward dynamics into m.acceleration, with the pivots in m.d.
+void articulated_bodies(const Model& model, VectorArgument q, VectorArgument v, VectorArgument tau,
+                        std::span<const Vector6> wrenches, Data::Memory& m);
 /// The dense M from its rows.
 void spread_mass_matrix(const Links& tree, Data::Memory& m);
 /// M⁻¹ times the first columns of `columns`, in place, by the last factors.

@@ -73,6 +73,10 @@ void eliminate_several(const Links& tree, const Link& link, Data::Memory& m, Art
     D(k, k) += tree.armature[static_cast<std::size_t>(link.v + k)];
   }
   const Eigen::LLT<typename Several<N>::Matrix> factors(D);
+  for (int k = 0; k < N; ++k) {
+    const double pivot = factors.matrixLLT()(k, k);
+    m.d[static_cast<std::size_t>(link.v + k)] = factors.info() == Eigen::Success ? pivot * pivot : 0.0;
+  }
   const typename Several<N>::Vector Du = factors.solve(u);
   const typename Several<N>::Matrix inverse = factors.solve(Several<N>::Matrix::Identity());
   // V_k = Σ_j D⁻¹(k, j) U_j: kept where the way back needs it
@@ -92,13 +96,8 @@ void eliminate_several(const Links& tree, const Link& link, Data::Memory& m, Art
 
 }  // namespace
 
-const VectorX& forward_dynamics(const Model& model, Data& data, VectorArgument q, VectorArgument v, VectorArgument tau,
-                                std::span<const Vector6> wrenches) {
-  require_configuration(model, q);
-  require_size("v", v.size(), model.nv());
-  require_size("tau", tau.size(), model.nv());
-  require_wrenches(model, wrenches.size());
-  Data::Memory& m = memory_of(model, data);
+void articulated_bodies(const Model& model, VectorArgument q, VectorArgument v, VectorArgument tau,
+                        std::span<const Vector6> wrenches, Data::Memory& m) {
   const Links& tree = model.links();
   const std::size_t n = tree.links.size();
 
@@ -153,7 +152,9 @@ const VectorX& forward_dynamics(const Model& model, Data& data, VectorArgument q
       }
       double D;
       project(link, U, &D);
-      const double inverse = 1.0 / (D + tree.armature[at]);
+      D += tree.armature[at];
+      m.d[at] = D;
+      const double inverse = 1.0 / D;
       const Force DU = U * inverse;
       m.u[at] *= inverse;
       m.U[at] = DU;
@@ -194,6 +195,16 @@ const VectorX& forward_dynamics(const Model& model, Data& data, VectorArgument q
     }
     m.A[i] = A + link_motion(link, a);
   }
+}
+
+const VectorX& forward_dynamics(const Model& model, Data& data, VectorArgument q, VectorArgument v, VectorArgument tau,
+                                std::span<const Vector6> wrenches) {
+  require_configuration(model, q);
+  require_size("v", v.size(), model.nv());
+  require_size("tau", tau.size(), model.nv());
+  require_wrenches(model, wrenches.size());
+  Data::Memory& m = memory_of(model, data);
+  articulated_bodies(model, q, v, tau, wrenches, m);
   return m.acceleration;
 }
 

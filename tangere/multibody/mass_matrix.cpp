@@ -8,9 +8,17 @@
 
 #include <algorithm>
 
+#include "tangere/math/error.hpp"
 #include "tangere/multibody/data_memory.hpp"
 
 namespace tangere {
+namespace {
+
+void require_factors(const Data::Memory& m) {
+  if (m.mass_order < 2) throw InputError("data", "call mass_matrix and factor_mass_matrix first");
+}
+
+}  // namespace
 
 const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q) {
   require_configuration(model, q);
@@ -43,6 +51,7 @@ const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q) {
 }
 
 void spread_mass_matrix(const Links& tree, Data::Memory& m) {
+  m.mass_order = 1;
   const Eigen::Index nv = m.M.rows();
   double* M = m.M.data();
   for (Eigen::Index k = 0; k < nv; ++k) {
@@ -57,6 +66,8 @@ void spread_mass_matrix(const Links& tree, Data::Memory& m) {
 
 void factor_mass_matrix(const Model& model, Data& data) {
   Data::Memory& m = memory_of(model, data);
+  if (m.mass_order < 1) throw InputError("data", "call mass_matrix first");
+  m.mass_order = 2;
   const Links& tree = model.links();
   const std::ptrdiff_t stride = tree.stride;
   std::copy_n(m.M_rows.data(), m.M_rows.size(), m.L_rows.data());
@@ -82,6 +93,7 @@ void factor_mass_matrix(const Model& model, Data& data) {
 void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x) {
   require_size("x", x.size(), model.nv());
   const Data::Memory& m = memory_of(model, data);
+  require_factors(m);
   const Links& tree = model.links();
   for (int k = model.nv() - 1; k >= 0; --k) {
     const double* row = m.L_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
@@ -146,6 +158,7 @@ void solve_columns(const Links& tree, Data::Memory& m, int count) {
 
 const MatrixX& inverse_mass_matrix(const Model& model, Data& data) {
   Data::Memory& m = memory_of(model, data);
+  require_factors(m);
   const Eigen::Index nv = model.nv();
   Eigen::Map<RowMatrixX, 0, Eigen::OuterStride<>> columns(m.columns.data(), nv, nv,
                                                           Eigen::OuterStride<>(m.column_stride));

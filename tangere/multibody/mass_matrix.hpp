@@ -6,11 +6,12 @@
 
 namespace tangere {
 
-/// M(q) with armature, symmetric, both triangles filled. By composite bodies in world axes.
+/// M(q) with armature, symmetric, both triangles filled. By composite bodies in world axes. Leaves the poses of
+/// kinematics.hpp at q, and no velocities.
 const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q);
 
 /// M = Lᵀ D L, where L has entries only between a coordinate and those on its way to the root: linear in the branches'
-/// lengths, no fill. Of the last mass_matrix of `data`.
+/// lengths, no fill. Of the last mass_matrix (or inverse_dynamics_derivatives) of `data`; InputError before that.
 void factor_mass_matrix(const Model& model, Data& data);
 /// x = M⁻¹ x, in place, by the last factors.
 void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x);

@@ -61,6 +61,15 @@ int Model::joint_index(std::string_view name) const {
       joints_, [](const Joint& joint) -> const std::string& { return joint.spec.name; }, "joint", name);
 }
 
+bool Model::may_collide(int body_A, int body_B) const {
+  const auto link_of = [&](int body) {
+    return body == kWorld ? -1 : links_->bodies[static_cast<std::size_t>(body)].link;
+  };
+  if (link_of(body_A) == link_of(body_B)) return false;
+  const std::pair<int, int> pair = std::minmax({body_A, body_B});
+  return !std::binary_search(excluded_.begin(), excluded_.end(), pair);
+}
+
 double Model::total_mass() const {
   double total = 0.0;
   for (const Body& body : bodies_) total += body.spec.inertia.mass;
@@ -183,11 +192,15 @@ Model ModelBuilder::build() const {
     }
     model.joints_.push_back(std::move(joint));
   }
+  if (model.nv_ > kMostCoordinates)
+    throw InputError(name_, "must have at most " + std::to_string(kMostCoordinates) + " velocity coordinates, has " +
+                                std::to_string(model.nv_));
   connect_mimics(model.joints_);
-  // parent and child do not collide
+  // parent and child do not collide, but what is free of its parent does
   model.excluded_ = excluded_;
   for (std::size_t b = 0; b < bodies_.size(); ++b)
-    if (bodies_[b].parent != kWorld) model.excluded_.emplace_back(bodies_[b].parent, static_cast<int>(b));
+    if (bodies_[b].parent != kWorld && joints_[b].type != JointType::free)
+      model.excluded_.emplace_back(bodies_[b].parent, static_cast<int>(b));
   std::sort(model.excluded_.begin(), model.excluded_.end());
   model.excluded_.erase(std::unique(model.excluded_.begin(), model.excluded_.end()), model.excluded_.end());
 

@@ -25,6 +25,8 @@ namespace tangere {
 
 /// The world, as a parent or as a partner of a constraint.
 inline constexpr int kWorld = -1;
+/// The most velocity coordinates of a model.
+inline constexpr int kMostCoordinates = 4096;
 
 struct Body {
   BodySpec spec;
@@ -70,8 +72,10 @@ class Model {
   [[nodiscard]] const Joint& joint(int i) const { return joints_[static_cast<std::size_t>(i)]; }
   /// One a velocity coordinate.
   [[nodiscard]] std::span<const DofSpec> dofs() const { return dofs_; }
-  /// Body pairs that never collide (first < second), sorted: asked for, or parent and child.
+  /// Body pairs that never collide (first < second), sorted: asked for, or parent and child (unless the joint is free).
   [[nodiscard]] std::span<const std::pair<int, int>> excluded_pairs() const { return excluded_; }
+  /// Neither excluded nor held together by fixed joints.
+  [[nodiscard]] bool may_collide(int body_A, int body_B) const;
   [[nodiscard]] std::span<const LoopConstraint> constraints() const { return constraints_; }
 
   /// Indices by name; InputError if there is none, with the names that come near.
@@ -125,8 +129,8 @@ class ModelBuilder {
   /// kWorld - 1 if there is none.
   [[nodiscard]] int find_body(std::string_view name) const;
 
-  /// Throws InputError also for joints that nothing with mass (or inertia, or armature) hangs from, and for mimics of
-  /// unknown joints or in a circle.
+  /// Throws InputError also for joints that nothing with inertia along them hangs from (the mass matrix would be
+  /// singular everywhere), for mimics of unknown joints or in a circle, and beyond kMostCoordinates.
   [[nodiscard]] Model build() const;
 
  private:

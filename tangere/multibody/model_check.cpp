@@ -7,13 +7,16 @@
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
-#include "tangere/multibody/links.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/data_memory.hpp"
 
 namespace tangere {
 namespace {
 
 /// Files are written with few digits: principal moments may break the triangle inequality by this part of the largest.
 constexpr double kRounding = 1e-3;
+/// Below this part of the inertia that hangs from a joint, what is left to it is rounding.
+constexpr double kLeastPivot = 1e-13;
 
 void verify_inertia(const std::string& name, const MassProperties& inertia) {
   detail::require_finite(name + ".mass", inertia.mass);
@@ -128,29 +131,31 @@ void connect_mimics(std::vector<Joint>& joints) {
 }
 
 void require_movable(const Model& model) {
+  // what each coordinate meets somewhere in general, beside what hangs from it
   const Links& tree = model.links();
-  // what hangs from each link at the neutral configuration
+  Data::Memory m(model, Data::Memory::Extent::without_matrices);
+  Random random(1);
+  const VectorX still = VectorX::Zero(model.nv());
+  articulated_bodies(model, random_configuration(model, random), still, still, {}, m);
   std::vector<SpatialInertia> below;
   for (const Link& link : tree.links) below.push_back(link.inertia);
-  for (int i = tree.size() - 1; i >= 0; --i) {
-    const Link& link = tree[i];
-    if (link.parent >= 0)
-      below[static_cast<std::size_t>(link.parent)] += transformed(link.X, below[static_cast<std::size_t>(i)]);
-  }
+  for (std::size_t i = tree.links.size(); i-- > 0;)
+    if (tree.links[i].parent >= 0)
+      below[static_cast<std::size_t>(tree.links[i].parent)] += transformed(m.X[i], below[i]);
   for (const Joint& joint : model.joints()) {
     for (int v = joint.first_v; v < joint.first_v + joint.nv; ++v) {
-      if (tree.armature[static_cast<std::size_t>(v)] > 0.0) continue;
-      const int i = tree.link_of_dof[static_cast<std::size_t>(v)];
+      const auto at = static_cast<std::size_t>(v);
+      const int i = tree.link_of_dof[at];
       const Link& link = tree[i];
       const SpatialInertia& inertia = below[static_cast<std::size_t>(i)];
-      const bool has_mass = inertia.m > 0.0;
-      const bool turns = to_matrix3(inertia.I).trace() > 0.0;
-      const int k = v - link.v;
-      const bool linear = link.kind == Link::Kind::prismatic || (link.kind == Link::Kind::free && k < 3);
-      if (linear ? has_mass : turns) continue;
-      throw InputError(joint.spec.name, "moves nothing that has mass: give the body behind it a mass" +
-                                            std::string(linear ? "" : " and an inertia") +
-                                            ", or the joint an armature");
+      const bool linear = link.kind == Link::Kind::prismatic || (link.kind == Link::Kind::free && v - link.v < 3);
+      double scale = tree.armature[at];
+      if (linear || link.pitch != 0.0) scale += inertia.m * (linear ? 1.0 : link.pitch * link.pitch);
+      if (!linear) scale += to_matrix3(inertia.I).trace();
+      if (m.d[at] > kLeastPivot * scale) continue;
+      throw InputError(joint.spec.name,
+                       "moves nothing that has inertia of its own: give the bodies behind it mass and inertia about "
+                       "every axis they turn about, or the joint an armature");
     }
   }
 }

@@ -12,7 +12,8 @@ void verify(const BodySpec& body);
 void verify(const JointSpec& joint);
 /// Resolves the sources of mimics.
 void connect_mimics(std::vector<Joint>& joints);
-/// Every joint moves something that has inertia along it.
+/// Every joint moves something that has inertia along it, so that the mass matrix is positive at configurations in
+/// general.
 void require_movable(const Model& model);
 
 }  // namespace tangere

@@ -191,7 +191,16 @@ class CliTest(unittest.TestCase):
         self.assertRegex(result.stdout, r"1 +fore +base +hinge +revolute +0 +\[-1, 2\] +2 +- +0\n")
         self.assertRegex(result.stdout, r"0 +base +world +root_joint +fixed +- +0 +box +0\n")
         self.assertNotIn("notice", result.stdout)
-        self.assertRegex(run("inspect", self.robot_file(), "--base", "free").stdout, r"root_joint +free +0-5 ")
+
+    def test_inspect_free_base(self):
+        file = self.path / "rod.urdf"
+        file.write_text("""<robot name="rod"><link name="rod"><inertial><mass value="2"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>""")
+        self.assertRegex(run("inspect", str(file), "--base", "free").stdout, r"root_joint +free +0-5 ")
+        # a base without mass turns with its only hinge: nothing could tell the two apart
+        result = run("inspect", self.robot_file(), "--base", "free")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("moves nothing that has inertia of its own", result.stderr)
 
     def test_inspect_for_machines(self):
         result = run("inspect", self.robot_file("<gazebo/>"), "--json")

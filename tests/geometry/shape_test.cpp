@@ -82,7 +82,7 @@ void expect_moved(const Recentred& moved, const std::function<Vector3(const Vect
 
 TEST(Recentred, PolytopesWhoseOriginIsOutside) {
   Random random(3);
-  for (int trial = 0; trial < 50; ++trial) {
+  for (int trial = 0; trial < 500; ++trial) {
     const Polytope inside = random_polytope(random, 4 + random.index(30), 1.0, 30.0);
     const Shape shape = inside;
     const Vector3 away = 5.0 * random.unit_vector();

@@ -60,7 +60,7 @@ TEST(MjcfBadInput, ThingsInABody) {
       {"<joint damping='-1'/>", "/joint.damping: must not be negative, got -1"},
       {"<joint/><freejoint/>", "/freejoint: a free joint must be the only one of its body"},
       {"<joint name='j'/><joint name='j'/>", "/joint[j]: there is a joint 'j' already"},
-      {"<joint name='j'/>", "/joint[j]: j: moves nothing that has mass"},
+      {"<joint name='j'/>", "/joint[j]: j: moves nothing that has inertia"},
       {"<inertial mass='1' diaginertia='1 1 1'/>", "/inertial.pos: is required"},
       {"<inertial pos='0 0 0' diaginertia='1 1 1'/>", "/inertial.mass: is required"},
       {"<inertial pos='0 0 0' mass='-1' diaginertia='1 1 1'/>", "/inertial.mass: must not be negative, got -1"},

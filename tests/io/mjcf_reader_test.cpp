@@ -115,7 +115,7 @@ TEST(MjcfReader, NumbersOfAJoint) {
         actuatorfrcrange='-5 5' pos='1 0 0'/>
       <joint name='s' type='slide' axis='0 1 0' range='-1 2' ref='.5'/>
       <joint name='u' range='-1 1' limited='false'/>
-      <joint name='no_range' range='0 0' actuatorfrcrange='0 0'/>
+      <joint name='no_range' axis='1 0 0' range='0 0' actuatorfrcrange='0 0'/>
       <joint name='held' type='slide' range='.1 .1' limited='true' actuatorfrcrange='0 0' actuatorfrclimited='true'/>
     </body></worldbody>)");
   const DofSpec& dof = robot.model.dofs()[0];
@@ -363,7 +363,7 @@ TEST(MjcfReader, IncludedFiles) {
 TEST(MjcfReader, Actuators) {
   const Robot robot = read(R"(
     <default><motor ctrlrange='-1 1'/><position kp='50'/></default>
-    <worldbody><body><joint name='a'/><joint name='b'/><geom size='.1'/></body>
+    <worldbody><body><joint name='a'/><joint name='b' axis='1 0 0'/><geom size='.1'/></body>
       <body><joint name='c' type='ball'/><geom size='.1'/></body></worldbody>
     <actuator>
       <motor name='m' joint='a' gear='40' forcerange='-3 4'/>

@@ -11,27 +11,18 @@
 #include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/model_state.hpp"
 
 namespace tangere::test {
 namespace {
 
-class DynamicsDerivatives : public testing::TestWithParam<NamedModel> {
+class DynamicsDerivatives : public ModelState {
  protected:
-  const Model& model = GetParam().model;
-  Random random{51};
-  Data data{model};
+  DynamicsDerivatives() : ModelState(51) {}
+
   Data other{model};
-  VectorX q = random_configuration(model, random);
-  VectorX v = random_vector(model.nv(), random);
-  VectorX a = random_vector(model.nv(), random);
   std::vector<Vector6> wrenches = random_wrenches(model, random);
   int nv = model.nv();
-
-  [[nodiscard]] VectorX moved(const VectorX& delta) const {
-    VectorX out(model.nq());
-    integrate(model, q, delta, out);
-    return out;
-  }
 };
 
 TEST_P(DynamicsDerivatives, OfInverseDynamics) {

@@ -15,24 +15,14 @@
 #include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/model_state.hpp"
 
 namespace tangere::test {
 namespace {
 
-class Dynamics : public testing::TestWithParam<NamedModel> {
+class Dynamics : public ModelState {
  protected:
-  const Model& model = GetParam().model;
-  Random random{41};
-  Data data{model};
-  VectorX q = random_configuration(model, random);
-  VectorX v = random_vector(model.nv(), random);
-  VectorX a = random_vector(model.nv(), random);
-
-  [[nodiscard]] VectorX moved(const VectorX& delta) const {
-    VectorX out(model.nq());
-    integrate(model, q, delta, out);
-    return out;
-  }
+  Dynamics() : ModelState(41) {}
 };
 
 TEST_P(Dynamics, ForwardIsTheInverseOfInverse) {
@@ -129,6 +119,19 @@ TEST_P(Dynamics, AllocatesNothingAfterWarmUp) {
 
 INSTANTIATE_TEST_SUITE_P(AllModels, Dynamics, testing::ValuesIn(all_models()),
                          model_test_name<testing::TestParamInfo<NamedModel>>);
+
+TEST(MassMatrix, FactorsBeforeItAreRefused) {
+  const Model& model = all_models().back().model;
+  Data data(model);
+  VectorX x = VectorX::Ones(model.nv());
+  EXPECT_THROW(factor_mass_matrix(model, data), InputError);
+  (void)mass_matrix(model, data, neutral_configuration(model));
+  EXPECT_THROW(solve_mass_matrix(model, data, x), InputError);
+  EXPECT_THROW((void)inverse_mass_matrix(model, data), InputError);
+  factor_mass_matrix(model, data);
+  solve_mass_matrix(model, data, x);
+  EXPECT_TRUE(x.allFinite());
+}
 
 /// A robot in free fall, no damping: momentum about its centre stays, the centre falls.
 TEST(FreeFall, KeepsMomentum) {

@@ -11,6 +11,7 @@
 #include "tests/support/all_models.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/model_state.hpp"
 
 namespace tangere::test {
 namespace {
@@ -44,20 +45,9 @@ Pose motion_of(const JointSpec& joint, const double* q) {
   }
 }
 
-class Kinematics : public testing::TestWithParam<NamedModel> {
+class Kinematics : public ModelState {
  protected:
-  const Model& model = GetParam().model;
-  Random random{61};
-  Data data{model};
-  VectorX q = random_configuration(model, random);
-  VectorX v = random_vector(model.nv(), random);
-  VectorX a = random_vector(model.nv(), random);
-
-  [[nodiscard]] VectorX moved(const VectorX& delta) const {
-    VectorX out(model.nq());
-    integrate(model, q, delta, out);
-    return out;
-  }
+  Kinematics() : ModelState(61) {}
 };
 
 TEST_P(Kinematics, PosesAreWhatTheJointsSay) {

@@ -56,6 +56,29 @@ TEST(Model, ParentAndChildDoNotCollide) {
   EXPECT_EQ(std::vector(model.excluded_pairs().begin(), model.excluded_pairs().end()), expected);
 }
 
+TEST(Model, BodiesHeldTogetherDoNotCollide) {
+  ModelBuilder builder("held");
+  builder.add_body(ball("base"), hinge("base"));
+  builder.add_body(ball("bracket"), {.name = "bolt", .type = JointType::fixed}, "base");
+  builder.add_body(ball("camera"), {.name = "screw", .type = JointType::fixed}, "bracket");
+  builder.add_body(ball("drone"), {.name = "air", .type = JointType::free}, "base");
+  builder.add_body(ball("arm"), hinge("arm"), "bracket");
+  builder.add_body(ball("post"), {.name = "ground", .type = JointType::fixed});
+  const Model model = builder.build();
+  const auto may_collide = [&](const char* A, const char* B) {
+    const bool answer = model.may_collide(model.body_index(A), model.body_index(B));
+    EXPECT_EQ(model.may_collide(model.body_index(B), model.body_index(A)), answer);
+    return answer;
+  };
+  EXPECT_FALSE(may_collide("base", "camera"));
+  EXPECT_FALSE(may_collide("bracket", "arm"));
+  EXPECT_TRUE(may_collide("camera", "arm"));
+  EXPECT_TRUE(may_collide("base", "drone"));
+  EXPECT_TRUE(may_collide("drone", "arm"));
+  EXPECT_FALSE(model.may_collide(kWorld, model.body_index("post")));
+  EXPECT_TRUE(model.may_collide(kWorld, model.body_index("drone")));
+}
+
 TEST(Model, CopiesThroughABuilder) {
   for (const NamedModel& named : all_models()) {
     const Model copy = ModelBuilder(named.model).build();
@@ -182,11 +205,55 @@ TEST(ModelBuilder, RefusesJointsThatMoveNothing) {
     EXPECT_EQ(error.field(), "ghost");
   }
   // something behind it, or a motor's inertia, will do
-  builder.add_body(ball("ball"), hinge("ball"), "ghost");
+  builder.add_body(ball("ball"), {.name = "ball", .type = JointType::revolute, .axis = Vector3::UnitX()}, "ghost");
   EXPECT_EQ(builder.build().nv(), 2);
   ModelBuilder motor("motor");
   motor.add_body({.name = "rotor"}, {.name = "rotor", .type = JointType::revolute, .dofs = {DofSpec{.armature = 0.1}}});
   EXPECT_EQ(motor.build().nv(), 1);
+}
+
+BodySpec point_mass(const std::string& name, const Vector3& at) {
+  return {.name = name, .inertia = {.mass = 1.0, .center = at, .inertia = Matrix3::Zero()}};
+}
+
+/// Each has mass behind every joint, and yet a mass matrix that is singular everywhere.
+TEST(ModelBuilder, RefusesSingularModels) {
+  const auto expect_refused = [](const char* what, const std::function<void(ModelBuilder&)>& fill) {
+    ModelBuilder builder("singular");
+    fill(builder);
+    EXPECT_THROW((void)builder.build(), InputError) << what;
+  };
+  expect_refused("a point on the axis", [](ModelBuilder& b) { b.add_body(point_mass("p", {0, 0, 1}), hinge("j")); });
+  expect_refused("a free point", [](ModelBuilder& b) {
+    b.add_body(point_mass("p", {0.1, 0.2, 0.3}), {.name = "j", .type = JointType::free});
+  });
+  expect_refused("a ball joint about a rod", [](ModelBuilder& b) {
+    const Matrix3 rod = Vector3(1.0, 1.0, 0.0).asDiagonal();
+    b.add_body({.name = "rod", .inertia = {.mass = 1.0, .center = Vector3::Zero(), .inertia = rod}},
+               {.name = "j", .type = JointType::ball});
+  });
+  for (const JointType type : {JointType::revolute, JointType::prismatic}) {
+    expect_refused("twice the same motion", [&](ModelBuilder& b) {
+      b.add_body({.name = "ghost"}, {.name = "first", .type = type});
+      b.add_body(ball("ball"), {.name = "second", .type = type}, "ghost");
+    });
+  }
+}
+
+TEST(ModelBuilder, AcceptsWhatIsOnlyNearlySingular) {
+  ModelBuilder screw("screw");
+  screw.add_body(point_mass("p", {0, 0, 1}), {.name = "j", .type = JointType::screw, .pitch = 0.1});
+  EXPECT_EQ(screw.build().nv(), 1);
+  ModelBuilder pendulum("pendulum");
+  pendulum.add_body(point_mass("p", {1e-3, 0, 1}), hinge("j"));
+  EXPECT_EQ(pendulum.build().nv(), 1);
+}
+
+TEST(ModelBuilder, RefusesMoreCoordinatesThanMatricesHold) {
+  ModelBuilder builder("swarm");
+  for (int i = 0; i <= kMostCoordinates / 6; ++i)
+    builder.add_body(ball("b" + std::to_string(i)), {.name = "j" + std::to_string(i), .type = JointType::free});
+  EXPECT_THROW((void)builder.build(), InputError);
 }
 
 }  // namespace

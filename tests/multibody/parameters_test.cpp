@@ -16,18 +16,15 @@
 #include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/model_state.hpp"
 
 namespace tangere::test {
 namespace {
 
-class Parameters : public testing::TestWithParam<NamedModel> {
+class Parameters : public ModelState {
  protected:
-  const Model& model = GetParam().model;
-  Random random{71};
-  Data data{model};
-  VectorX q = random_configuration(model, random);
-  VectorX v = random_vector(model.nv(), random);
-  VectorX a = random_vector(model.nv(), random);
+  Parameters() : ModelState(71) {}
+
   std::vector<Vector6> wrenches = random_wrenches(model, random);
   std::vector<Parameter> parameters = all_parameters(model);
 };
