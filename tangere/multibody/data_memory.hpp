@@ -94,7 +94,7 @@ struct Data::Memory {
   VectorX scratch;
   RowMatrixX dtau_dq;
   RowMatrixX dtau_dv;
-  AlignedVector columns;  // right-hand sides of solve_columns, in rows of column_stride
+  AlignedVector columns;  // right-hand sides of solve_mass_matrix_columns, in rows of column_stride
   int column_stride = 0;
   RowMatrixX da_dq;
   RowMatrixX da_dv;
@@ -124,7 +124,5 @@ void articulated_bodies(const Model& model, VectorArgument q, VectorArgument v, 
                         std::span<const Vector6> wrenches, Data::Memory& m);
 /// The dense M from its rows.
 void spread_mass_matrix(const Links& tree, Data::Memory& m);
-/// M⁻¹ times the first columns of `columns`, in place, by the last factors.
-void solve_columns(const Links& tree, Data::Memory& m, int count);
 
 }  // namespace tangere

@@ -21,7 +21,7 @@ ForwardDynamicsDerivatives forward_dynamics_derivatives(const Model& model, Data
   columns.leftCols(nv) = -m.dtau_dq;
   columns.middleCols(nv, nv) = -m.dtau_dv;
   columns.rightCols(nv).setIdentity();
-  solve_columns(model.links(), m, 3 * model.nv());
+  solve_mass_matrix_columns(model, data, m.columns.data(), m.column_stride, 3 * model.nv());
   m.da_dq = columns.leftCols(nv);
   m.da_dv = columns.middleCols(nv, nv);
   m.M_inverse = columns.rightCols(nv);

@@ -145,10 +145,13 @@ void solve_columns_of(const Links& tree, const double* L, std::ptrdiff_t width, 
 
 }  // namespace
 
-void solve_columns(const Links& tree, Data::Memory& m, int count) {
+void solve_mass_matrix_columns(const Model& model, const Data& data, double* x, std::ptrdiff_t width, int count) {
+  const Data::Memory& m = memory_of(model, data);
+  require_factors(m);
+  if (width % 8 != 0 || width < count)
+    throw InputError("width", "must be a multiple of 8 and not below the number of columns");
+  const Links& tree = model.links();
   const double* L = m.L_rows.data();
-  const std::ptrdiff_t width = m.column_stride;
-  double* x = m.columns.data();
   int left = (count + 7) / 8;
   for (; left >= 4; left -= 4, x += 32) solve_columns_of<4>(tree, L, width, x);
   if (left == 3) solve_columns_of<3>(tree, L, width, x);
@@ -163,7 +166,7 @@ const MatrixX& inverse_mass_matrix(const Model& model, Data& data) {
   Eigen::Map<RowMatrixX, 0, Eigen::OuterStride<>> columns(m.columns.data(), nv, nv,
                                                           Eigen::OuterStride<>(m.column_stride));
   columns.setIdentity();
-  solve_columns(model.links(), m, model.nv());
+  solve_mass_matrix_columns(model, data, m.columns.data(), m.column_stride, model.nv());
   m.M_inverse = columns;
   return m.M_inverse;
 }

@@ -2,6 +2,8 @@
 
 /// The mass matrix, its factors and its inverse.
 
+#include <cstddef>
+
 #include "tangere/multibody/data.hpp"
 
 namespace tangere {
@@ -15,6 +17,9 @@ const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q);
 void factor_mass_matrix(const Model& model, Data& data);
 /// x = M⁻¹ x, in place, by the last factors.
 void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x);
+/// The same for many columns at once: nv rows of `width` numbers, a multiple of 8, of which the first `count` rounded up
+/// to 8 are used.
+void solve_mass_matrix_columns(const Model& model, const Data& data, double* x, std::ptrdiff_t width, int count);
 /// M⁻¹ by the last factors.
 const MatrixX& inverse_mass_matrix(const Model& model, Data& data);
 

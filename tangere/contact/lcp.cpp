@@ -1,0 +1,161 @@
+#include "tangere/contact/lcp.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tangere/multibody/mass_matrix.hpp"
+
+namespace tangere {
+
+LcpContact::LcpContact(const Model& model) {
+  tree_of_dof_.resize(static_cast<std::size_t>(model.nv()));
+  for (int b = 0; b < model.num_bodies(); ++b) {
+    const std::span<const int> way = way_of(model, b);
+    for (const int k : way) tree_of_dof_[static_cast<std::size_t>(k)] = way.front();
+  }
+  parent_.resize(tree_of_dof_.size());
+}
+
+/// The sets that rows of the same name had; new rows push.
+void LcpContact::guess_sets(const ContactProblem& problem) {
+  guess_.assign(problem.rows.size(), RowSet::clamped);
+  std::size_t cursor = 0;
+  for (std::size_t r = 0; r < problem.keys.size(); ++r) {
+    // rows keep their order, so the search is short
+    for (std::size_t tried = 0; tried < last_.keys.size(); ++tried) {
+      const std::size_t at = cursor + tried < last_.keys.size() ? cursor + tried : cursor + tried - last_.keys.size();
+      if (!(last_.keys[at] == problem.keys[r])) continue;
+      guess_[r] = last_.sets[at];
+      cursor = at + 1;
+      break;
+    }
+  }
+}
+
+int LcpContact::root(int tree) {
+  while (parent_[static_cast<std::size_t>(tree)] != tree) tree = parent_[static_cast<std::size_t>(tree)];
+  return tree;
+}
+
+/// Numbers the islands in the order of their first rows.
+int LcpContact::find_islands(const Model& model, const ContactProblem& problem) {
+  std::iota(parent_.begin(), parent_.end(), 0);
+  const auto nv = static_cast<std::size_t>(model.nv());
+  island_of_row_.assign(problem.rows.size(), -1);
+  const auto tree_of_row = [&](std::size_t r) {
+    // joins all trees of the row; -1 for a row between fixed bodies
+    int first = -1;
+    const double* row = problem.J.data() + r * nv;
+    for (std::size_t k = 0; k < nv; ++k) {
+      if (row[k] == 0.0) continue;
+      const int tree = root(tree_of_dof_[k]);
+      if (first < 0) first = tree;
+      if (tree != first) parent_[static_cast<std::size_t>(std::max(tree, first))] = std::min(tree, first);
+      first = std::min(first, tree);
+    }
+    return first;
+  };
+  // rows that nothing moves along are left out, and friction without its normal
+  for (std::size_t r = 0; r < problem.rows.size(); ++r) {
+    const int normal = problem.boxes[r].normal;
+    const bool pushes = normal < 0 || island_of_row_[static_cast<std::size_t>(normal)] >= 0;
+    island_of_row_[r] = pushes ? tree_of_row(r) : -1;
+  }
+  local_.assign(nv, -1);
+  int count = 0;
+  for (std::size_t r = 0; r < problem.rows.size(); ++r) {
+    const int row_tree = island_of_row_[r];
+    if (row_tree < 0) continue;
+    int& island = local_[static_cast<std::size_t>(root(row_tree))];
+    if (island < 0) island = count++;
+    island_of_row_[r] = island;
+  }
+  return count;
+}
+
+const LcpSolution& LcpContact::solve(const Model& model, const Data& data, const ContactProblem& problem,
+                                     VectorArgument v_free, const BoxedLcpOptions& options) {
+  const auto nv = static_cast<std::size_t>(model.nv());
+  const std::size_t n = problem.rows.size();
+  solution_.f.setZero(static_cast<Eigen::Index>(n));
+  solution_.w.setZero(static_cast<Eigen::Index>(n));
+  solution_.sets.assign(n, RowSet::lower);
+  solution_.v_plus = v_free;
+  solution_.status = BoxedLcpStatus::solved;
+  solution_.residual = 0.0;
+  solution_.stages.fill(0);
+  solution_.num_islands = 0;
+  if (n == 0) {
+    last_.keys.clear();
+    last_.sets.clear();
+    return solution_;
+  }
+  guess_sets(problem);
+  solution_.num_islands = find_islands(model, problem);
+
+  for (int island = 0; island < solution_.num_islands; ++island) {
+    rows_.clear();
+    local_.assign(n, -1);
+    for (std::size_t r = 0; r < n; ++r) {
+      if (island_of_row_[r] != island) continue;
+      local_[r] = static_cast<int>(rows_.size());
+      rows_.push_back(static_cast<int>(r));
+    }
+
+    // M⁻¹ Jᵀ, a column a row
+    const std::size_t m = rows_.size();
+    const std::size_t width = (m + 7) / 8 * 8;
+    MinvJt_.assign(nv * width, 0.0);
+    for (std::size_t i = 0; i < m; ++i) {
+      const double* row = problem.J.data() + static_cast<std::size_t>(rows_[i]) * nv;
+      for (std::size_t k = 0; k < nv; ++k) MinvJt_[k * width + i] = row[k];
+    }
+    solve_mass_matrix_columns(model, data, MinvJt_.data(), static_cast<std::ptrdiff_t>(width), static_cast<int>(m));
+
+    // A and b, over the entries of J that there are
+    A_.assign(m * width, 0.0);
+    b_.resize(m);
+    boxes_.clear();
+    sets_.clear();
+    for (std::size_t i = 0; i < m; ++i) {
+      const auto r = static_cast<std::size_t>(rows_[i]);
+      const double* row = problem.J.data() + r * nv;
+      double* to = A_.data() + i * width;
+      double b = -problem.rows[r].target;
+      for (std::size_t k = 0; k < nv; ++k) {
+        const double a = row[k];
+        if (a == 0.0) continue;
+        b += a * v_free[static_cast<Eigen::Index>(k)];
+        const double* from = MinvJt_.data() + k * width;
+        for (std::size_t j = 0; j < width; ++j) to[j] += a * from[j];
+      }
+      b_[i] = b;
+      boxes_.push_back(problem.boxes[r]);
+      if (boxes_.back().normal >= 0) boxes_.back().normal = local_[static_cast<std::size_t>(boxes_.back().normal)];
+      sets_.push_back(guess_[r]);
+    }
+    const auto rows = static_cast<Eigen::Index>(m);
+    const Eigen::Map<const MatrixX, 0, Eigen::OuterStride<>> A(A_.data(), rows, rows,
+                                                               Eigen::OuterStride<>(static_cast<Eigen::Index>(width)));
+    const Eigen::Map<const VectorX> b(b_.data(), rows);
+    const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
+
+    for (std::size_t i = 0; i < m; ++i) {
+      const auto r = static_cast<Eigen::Index>(rows_[i]);
+      const double f = solved.f[static_cast<Eigen::Index>(i)];
+      solution_.f[r] = f;
+      solution_.w[r] = solved.w[static_cast<Eigen::Index>(i)];
+      solution_.sets[static_cast<std::size_t>(r)] = solved.sets[i];
+      if (f == 0.0) continue;
+      for (std::size_t k = 0; k < nv; ++k) solution_.v_plus[static_cast<Eigen::Index>(k)] += MinvJt_[k * width + i] * f;
+    }
+    if (solved.status != BoxedLcpStatus::solved) solution_.status = solved.status;
+    solution_.residual = std::max(solution_.residual, solved.residual);
+    ++solution_.stages[static_cast<std::size_t>(solved.stage)];
+  }
+  last_.keys = problem.keys;
+  last_.sets = solution_.sets;
+  return solution_;
+}
+
+}  // namespace tangere

@@ -1,0 +1,69 @@
+#pragma once
+
+/// Hard contact: the rows of a step as one boxed linear complementarity problem, island by island.
+///
+///   A = J M⁻¹ Jᵀ,   b = J v_free − target,   v⁺ = v_free + M⁻¹ Jᵀ f
+///
+/// An island is a set of trees that rows hold together; islands do not see each other, and each is solved alone.
+
+#include <array>
+#include <vector>
+
+#include "tangere/contact/problem.hpp"
+
+namespace tangere {
+
+struct LcpSolution {
+  /// Impulses and velocities less their targets, one a row.
+  VectorX f;
+  VectorX w;
+  std::vector<RowSet> sets;
+  VectorX v_plus;
+  /// `approximate` if any island is; the largest residual.
+  BoxedLcpStatus status = BoxedLcpStatus::solved;
+  double residual = 0.0;
+  int num_islands = 0;
+  /// How many islands each stage has solved.
+  std::array<int, kNumBoxedLcpStages> stages{};
+};
+
+/// Where a solve starts from: the rows of the last one and their sets.
+struct WarmStart {
+  std::vector<RowKey> keys;
+  std::vector<RowSet> sets;
+};
+
+/// Memory, and the sets of the last step to start from. One per thread.
+class LcpContact {
+ public:
+  explicit LcpContact(const Model& model);
+
+  /// `data` has the factors of M; `v_free` is where the smooth dynamics alone would go.
+  const LcpSolution& solve(const Model& model, const Data& data, const ContactProblem& problem, VectorArgument v_free,
+                           const BoxedLcpOptions& options);
+  /// What the next solve starts from; may be set, and emptied to start cold.
+  [[nodiscard]] WarmStart& warm_start() { return last_; }
+
+ private:
+  void guess_sets(const ContactProblem& problem);
+  int find_islands(const Model& model, const ContactProblem& problem);
+  int root(int tree);
+
+  LcpSolution solution_;
+  BoxedLcpSolver solver_;
+  WarmStart last_;
+  std::vector<RowSet> guess_;
+  /// By tree (first coordinate of its root), and by row.
+  std::vector<int> tree_of_dof_;
+  std::vector<int> parent_;
+  std::vector<int> island_of_row_;
+  std::vector<int> rows_;
+  std::vector<int> local_;
+  std::vector<BoxedLcpRow> boxes_;
+  std::vector<RowSet> sets_;
+  AlignedVector MinvJt_;
+  AlignedVector A_;
+  AlignedVector b_;
+};
+
+}  // namespace tangere

@@ -1,0 +1,117 @@
+#pragma once
+
+/// Derivatives of v⁺ through the complementarity problem, its sets held.
+///
+/// With clamped rows C (forces f_C), rows B at a friction bound (f_B = E f_C) and the rest at fixed bounds, the step is
+///
+///   r = M (v⁺ − v) + dt (c − τ) − N f_C − … = 0,     N = J_Cᵀ + J_Bᵀ E
+///   s = J_C v⁺ + ε D f_C − target = 0
+///
+/// and with r_x, s_x the partial derivatives at fixed v⁺ and f,
+///
+///   A = J_C M⁻¹ N + ε D,   K = M⁻¹ N A⁻¹,   Y = M⁻¹ r_x,   dv⁺/dx = −Y + K (J_C Y − s_x),   df_C/dx = A⁻¹ (J_C Y −
+///   s_x)
+///
+/// r_q is one call of the inverse dynamics' derivatives at a = (v⁺ − v)/dt with the impulses as wrenches fixed in the
+/// world, and what is left is that places and frames of the rows move with two bodies: a matrix 6 x 12 a pair of
+/// bodies. D is held.
+
+#include <span>
+#include <vector>
+
+#include "tangere/contact/problem.hpp"
+#include "tangere/math/scratch_matrix.hpp"
+#include "tangere/solvers/boxed_lcp_factor.hpp"
+
+namespace tangere {
+
+/// A step, as it was made.
+struct SolvedStep {
+  const ContactProblem& problem;
+  VectorArgument q;
+  VectorArgument v;
+  VectorArgument v_plus;
+  /// Of the rows.
+  VectorArgument f;
+  std::span<const RowSet> sets;
+  /// dτ/dq and dτ/dv of the actuators, diagonal.
+  VectorArgument tau_q;
+  VectorArgument tau_v;
+  /// First coordinates of the free joints, whose ω × v is not in the step.
+  std::span<const int> free_dofs;
+  double compliance;
+};
+
+class LcpDerivatives {
+ public:
+  /// What all below need: r_q, r_v, s_q, s_v and K. Leaves the poses at q and the factors of M in `data`.
+  void linearise(const Model& model, Data& data, const SolvedStep& step);
+  /// d_q, d_v, d_tau, after `linearise`.
+  void expand(const Model& model, const Data& data);
+
+  /// dv⁺: nv x nv, after `expand`.
+  [[nodiscard]] ScratchMatrix::ConstView d_q() const { return d_q_.view(); }
+  [[nodiscard]] ScratchMatrix::ConstView d_v() const { return d_v_.view(); }
+  [[nodiscard]] ScratchMatrix::ConstView d_tau() const { return d_tau_.view(); }
+
+  /// The clamped rows, and df of them (their number x nv), after `expand`.
+  [[nodiscard]] std::span<const int> clamped() const { return clamped_; }
+  void force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& df_dtau);
+
+  /// gᵀ dv⁺/d(q, v, τ), after `linearise`.
+  void reverse(const Model& model, const Data& data, VectorArgument g, VectorX& g_q, VectorX& g_v, VectorX& g_tau);
+  /// The y = Pᵀ g and z = Kᵀ g of the last `reverse`: gᵀ dv⁺/dx = −yᵀ r_x − zᵀ s_x for any x.
+  [[nodiscard]] const VectorX& force_weights() const { return y_; }
+  [[nodiscard]] const VectorX& row_weights() const { return z_; }
+  /// dv⁺ along (δq, δv, δτ), after `linearise`.
+  void forward(const Model& model, const Data& data, VectorArgument dq, VectorArgument dv, VectorArgument dtau,
+               VectorX& dv_plus);
+  /// dv⁺ for any variable, −P r_x − K s_x: r_x of size nv (becomes the answer), s_x one a clamped row.
+  void respond(const Model& model, const Data& data, Eigen::Ref<VectorX> r_x, VectorArgument s_x);
+
+ private:
+  void choose_rows(const Model& model, const SolvedStep& step);
+  void smooth_terms(const Model& model, Data& data, const SolvedStep& step);
+  void contact_terms(const Model& model, const Data& data, const SolvedStep& step);
+  void factor_rows(const Model& model, const Data& data, const SolvedStep& step);
+
+  double time_step_ = 0.0;
+  VectorX v_;
+  std::vector<int> free_dofs_;
+  std::vector<int> clamped_;
+  std::vector<int> place_of_row_;
+  std::vector<Vector6> wrenches_;
+  std::vector<BodyVelocities> velocities_;  // at v⁺ and at v
+  VectorX acceleration_;
+  Matrix6X columns_A_;
+  Matrix6X columns_B_;
+  Matrix6X rates_A_;
+  Matrix6X rates_B_;
+
+  // nv x nv; r_v without −M and without the part of the free joints
+  ScratchMatrix r_q_;
+  ScratchMatrix r_v_;
+  // clamped x nv; N transposed
+  ScratchMatrix J_;
+  ScratchMatrix N_;
+  ScratchMatrix s_q_;
+  ScratchMatrix s_v_;
+  // nv x clamped
+  ScratchMatrix MinvN_;
+  ScratchMatrix K_;
+  ScratchMatrix A_;
+  RowSystem transposed_;
+  RowSystem straight_;
+  AlignedVector scale_;
+  // nv x 3 nv: Y of q, v and τ; clamped x 3 nv: J Y − s
+  ScratchMatrix Y_;
+  ScratchMatrix right_;
+  ScratchMatrix d_q_;
+  ScratchMatrix d_v_;
+  ScratchMatrix d_tau_;
+  VectorX y_;
+  VectorX z_;
+  VectorX row_scratch_;
+};
+
+}  // namespace tangere

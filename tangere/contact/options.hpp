@@ -1,0 +1,35 @@
+#pragma once
+
+/// What a world does at its contacts, joint limits and constraints.
+
+#include "tangere/solvers/boxed_lcp.hpp"
+
+namespace tangere {
+
+struct ContactOptions {
+  /// Contacts exist from this distance on, and farther as far as bodies may come nearer within a step. They push only
+  /// where the step would end inside. Metres.
+  double margin = 1e-3;
+  /// The part of a penetration (of shapes, limits, constraints) that a step takes back. 0 to 1; 0 leaves it.
+  double correction = 0.2;
+  /// Penetration that is left alone. Metres or radians.
+  double slop = 0.0;
+  /// The largest speed of that correction at contacts and limits. Metres (radians) a second.
+  double correction_speed = 0.5;
+  /// Impacts slower than this do not bounce. Metres a second.
+  double bounce_speed = 0.1;
+  /// Torque about the normal, and about the tangents, up to these lengths times the normal force. 0: no such rows.
+  double torsional_friction = 0.0;
+  double rolling_friction = 0.0;
+  /// Enforced, or left to the caller.
+  bool joint_limits = true;
+  bool joint_friction = true;
+  bool mimics = true;
+  bool constraints = true;
+  BoxedLcpOptions lcp = {};
+
+  /// Throws InputError naming the first field out of range.
+  void verify() const;
+};
+
+}  // namespace tangere

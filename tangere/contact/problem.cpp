@@ -1,0 +1,282 @@
+#include "tangere/contact/problem.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <Eigen/Geometry>
+
+#include "tangere/math/so3.hpp"
+
+namespace tangere {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Limits take part from this far on (metres or radians), and farther as far as a step may go.
+constexpr double kLimitMargin = 1e-3;
+
+/// Below this part of the columns it is made of, a row of J is rounding.
+constexpr double kNoMotion = 1e-12;
+
+struct Target {
+  double value = 0.0;
+  double gain = 0.0;
+};
+
+/// A gap is closed within the step, a penetration taken back in part, up to a speed.
+Target target_of_gap(double gap, double time_step, const ContactOptions& options) {
+  if (gap > 0.0) return {-gap / time_step, 1.0 / time_step};
+  const double beyond = gap + options.slop;
+  if (beyond >= 0.0) return {};
+  const double speed = -options.correction * beyond / time_step;
+  if (speed > options.correction_speed) return {options.correction_speed, 0.0};
+  return {speed, options.correction / time_step};
+}
+
+class Assembly {
+ public:
+  Assembly(const Model& model, const Data& data, const RowScales& scales, double time_step,
+           const ContactOptions& options, bool with_motions, ContactProblem& problem)
+      : model_(model),
+        data_(data),
+        scales_(scales),
+        dt_(time_step),
+        options_(options),
+        with_motions_(with_motions),
+        p_(problem) {}
+
+  void add_contacts(const BodyVelocities& velocities) {
+    for (std::size_t i = 0; i < p_.contacts.size(); ++i) {
+      const Contact& contact = p_.contacts[i];
+      const int pair = pair_of(contact.body_A, contact.body_B, contact.point);
+      const Vector3& origin = p_.pairs[static_cast<std::size_t>(pair)].origin;
+      begin_block(pair, static_cast<int>(i), contact.point - origin, contact.frame);
+      const Vector3 point_velocity = relative_velocity(velocities, contact);
+
+      Target target = target_of_gap(contact.distance, dt_, options_);
+      const double closing = contact.frame.col(0).dot(point_velocity);
+      const bool reaches = contact.distance <= 0.0 || contact.distance + dt_ * closing < 0.0;
+      Row normal{.kind = RowKind::normal, .target = target.value, .gain = target.gain};
+      if (reaches && contact.restitution > 0.0 && -closing * contact.restitution > options_.bounce_speed) {
+        normal.target = -contact.restitution * closing;
+        normal.gain = 0.0;
+        normal.restitution = contact.restitution;
+      }
+      const int n = p_.num_rows();
+      add(normal, {.lower = 0.0, .upper = kInfinity}, contact);
+      if (contact.friction > 0.0)
+        for (int axis = 1; axis < 3; ++axis)
+          add({.kind = RowKind::tangential, .axis = axis}, {.normal = n, .friction = contact.friction}, contact);
+      if (options_.torsional_friction > 0.0)
+        add({.kind = RowKind::torsional, .axis = 3}, {.normal = n, .friction = options_.torsional_friction}, contact);
+      if (options_.rolling_friction > 0.0)
+        for (int axis = 4; axis < 6; ++axis)
+          add({.kind = RowKind::rolling, .axis = axis}, {.normal = n, .friction = options_.rolling_friction}, contact);
+    }
+  }
+
+  /// Welds and connected points: x is the point on B, D turns with A.
+  void add_constraints() {
+    for (std::size_t i = 0; i < model_.constraints().size(); ++i) {
+      const LoopConstraint& constraint = model_.constraints()[i];
+      const Pose A = pose(constraint.body_A) * constraint.X_AC;
+      const Pose B = pose(constraint.body_B) * constraint.X_BC;
+      const int pair = pair_of(constraint.body_A, constraint.body_B, B.p);
+      begin_block(pair, -1, B.p - p_.pairs[static_cast<std::size_t>(pair)].origin, A.R);
+      if (with_motions_) p_.motions.push_back(on_B_turning_with_A());
+      const double gain = options_.correction / dt_;
+      const Vector3 gap = A.R.transpose() * (B.p - A.p);
+      const RowKey key{.first = static_cast<int>(i), .kind = RowKind::weld};
+      for (int axis = 0; axis < 3; ++axis)
+        add_row({.kind = RowKind::weld, .axis = axis, .target = -gain * gap[axis], .gain = gain}, equality(), key);
+      if (constraint.kind == LoopConstraint::Kind::connect) continue;
+      const Vector3 turn = so3::log(A.R.transpose() * B.R);
+      p_.blocks.back().angular_gap = so3::right_jacobian_inverse(-turn);
+      for (int axis = 0; axis < 3; ++axis)
+        add_row({.kind = RowKind::weld, .axis = 3 + axis, .target = -gain * turn[axis], .gain = gain}, equality(), key);
+    }
+  }
+
+  void add_coordinates(VectorArgument q, VectorArgument v) {
+    for (const Joint& joint : model_.joints()) {
+      for (int k = 0; k < joint.nv; ++k) {
+        const int dof = joint.first_v + k;
+        const DofSpec& spec = model_.dofs()[static_cast<std::size_t>(dof)];
+        // coordinates with a quaternion have no limits
+        if (options_.joint_limits && joint.nq == joint.nv) {
+          const double position = q[joint.first_q + k];
+          const double reach = kLimitMargin + 2.0 * dt_ * std::abs(v[dof]);
+          if (position - spec.lower < reach) add_limit(dof, 1.0, position - spec.lower);
+          if (spec.upper - position < reach) add_limit(dof, -1.0, spec.upper - position);
+        }
+        if (options_.joint_friction && spec.friction > 0.0)
+          add_row({.kind = RowKind::joint_friction, .dof = dof},
+                  {.lower = -dt_ * spec.friction, .upper = dt_ * spec.friction},
+                  {.first = dof, .kind = RowKind::joint_friction});
+      }
+      if (options_.mimics && joint.mimic_source >= 0) {
+        const Joint& source = model_.joint(joint.mimic_source);
+        const Mimic& mimic = *joint.spec.mimic;
+        const double gap = q[joint.first_q] - mimic.multiplier * q[source.first_q] - mimic.offset;
+        const double gain = options_.correction / dt_;
+        add_row({.kind = RowKind::mimic,
+                 .dof = joint.first_v,
+                 .dof2 = source.first_v,
+                 .coefficient2 = -mimic.multiplier,
+                 .target = -gain * gap,
+                 .gain = gain},
+                equality(), {.first = joint.first_v, .kind = RowKind::mimic});
+      }
+    }
+  }
+
+  void fill_jacobian(Matrix6X& columns) {
+    const auto nv = static_cast<std::size_t>(model_.nv());
+    p_.J.assign(p_.rows.size() * nv, 0.0);
+    for (const RowBlock& block : p_.blocks) {
+      const BodyRows& pair = p_.pairs[static_cast<std::size_t>(block.pair)];
+      double scale[2] = {0.0, 0.0};  // of the linear and of the angular columns
+      for (const int side : {0, 1}) {
+        const int body = side == 0 ? pair.body_A : pair.body_B;
+        const std::span<const int> way = way_of(model_, body);
+        const auto length = static_cast<Eigen::Index>(way.size());
+        way_columns(model_, data_, body, pair.origin + block.x, columns.leftCols(length));
+        for (Eigen::Index k = 0; k < length; ++k)
+          for (const int half : {0, 1})
+            scale[half] = std::max(scale[half], columns.block<3, 1>(3 * half, k).cwiseAbs().maxCoeff());
+        for (int r = block.first_row; r < block.first_row + block.num_rows; ++r) {
+          const int axis = p_.rows[static_cast<std::size_t>(r)].axis;
+          const Vector3 along = (side == 0 ? -1.0 : 1.0) * block.D.col(axis % 3);
+          const Eigen::Index first = axis < 3 ? 0 : 3;
+          double* row = p_.J.data() + static_cast<std::size_t>(r) * nv;
+          for (Eigen::Index k = 0; k < length; ++k)
+            row[way[static_cast<std::size_t>(k)]] += along.dot(columns.block<3, 1>(first, k));
+        }
+      }
+      // what the bodies cannot do is no row: zero, not rounding
+      for (int r = block.first_row; r < block.first_row + block.num_rows; ++r) {
+        Eigen::Map<VectorX> row(p_.J.data() + static_cast<std::size_t>(r) * nv, model_.nv());
+        const int half = p_.rows[static_cast<std::size_t>(r)].axis < 3 ? 0 : 1;
+        if (row.cwiseAbs().maxCoeff() <= kNoMotion * scale[half]) row.setZero();
+      }
+    }
+    for (std::size_t r = 0; r < p_.rows.size(); ++r) {
+      const Row& row = p_.rows[r];
+      if (row.dof < 0) continue;
+      p_.J[r * nv + static_cast<std::size_t>(row.dof)] = row.coefficient;
+      if (row.dof2 >= 0) p_.J[r * nv + static_cast<std::size_t>(row.dof2)] = row.coefficient2;
+    }
+  }
+
+ private:
+  static BoxedLcpRow equality() { return {.lower = -kInfinity, .upper = kInfinity}; }
+
+  [[nodiscard]] Pose pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, data_, body); }
+
+  [[nodiscard]] Vector3 relative_velocity(const BodyVelocities& velocities, const Contact& contact) const {
+    return velocities.twist(model_, data_, contact.body_B, contact.point).head<3>() -
+           velocities.twist(model_, data_, contact.body_A, contact.point).head<3>();
+  }
+
+  static FrameMotion on_B_turning_with_A() {
+    FrameMotion motion;
+    motion.point.setZero();
+    motion.point.block<3, 3>(0, 6).setIdentity();
+    motion.rotation.setZero();
+    motion.rotation.block<3, 3>(0, 3).setIdentity();
+    return motion;
+  }
+
+  /// The last pair if it is the same (contacts come in order), a new one otherwise.
+  int pair_of(int body_A, int body_B, const Vector3& origin) {
+    if (p_.pairs.empty() || p_.pairs.back().body_A != body_A || p_.pairs.back().body_B != body_B)
+      p_.pairs.push_back({body_A, body_B, origin});
+    return static_cast<int>(p_.pairs.size()) - 1;
+  }
+
+  void begin_block(int pair, int contact, const Vector3& x, const Matrix3& D) {
+    p_.blocks.push_back({.pair = pair, .contact = contact, .first_row = p_.num_rows(), .x = x, .D = D});
+  }
+
+  void add(Row row, const BoxedLcpRow& box, const Contact& contact) {
+    add_row(row, box, {contact.shape_A, contact.shape_B, contact.feature_A, contact.feature_B, row.axis, row.kind});
+  }
+
+  void add_row(Row row, const BoxedLcpRow& box, RowKey key) {
+    if (row.dof < 0) {
+      row.block = static_cast<int>(p_.blocks.size()) - 1;
+      ++p_.blocks.back().num_rows;
+    }
+    key.axis = row.axis;
+    p_.rows.push_back(row);
+    p_.boxes.push_back(box);
+    p_.boxes.back().scale = scale_of(row);
+    p_.keys.push_back(key);
+  }
+
+  [[nodiscard]] double scale_of(const Row& row) const {
+    if (row.dof >= 0) {
+      double scale = row.coefficient * row.coefficient * scales_.coordinate(row.dof);
+      if (row.dof2 >= 0) scale += row.coefficient2 * row.coefficient2 * scales_.coordinate(row.dof2);
+      return scale;
+    }
+    const BodyRows& pair = p_.pairs[static_cast<std::size_t>(p_.blocks.back().pair)];
+    return row.axis < 3 ? scales_.linear(pair.body_A, pair.body_B) : scales_.angular(pair.body_A, pair.body_B);
+  }
+
+  void add_limit(int dof, double sign, double gap) {
+    const Target target = target_of_gap(gap, dt_, options_);
+    add_row({.kind = RowKind::limit, .dof = dof, .coefficient = sign, .target = target.value, .gain = target.gain},
+            {.lower = 0.0, .upper = kInfinity}, {.first = dof, .second = sign > 0.0 ? 0 : 1, .kind = RowKind::limit});
+  }
+
+  const Model& model_;
+  const Data& data_;
+  const RowScales& scales_;
+  double dt_;
+  const ContactOptions& options_;
+  bool with_motions_;
+  ContactProblem& p_;
+};
+
+}  // namespace
+
+std::string_view to_string(RowKind kind) {
+  switch (kind) {
+    case RowKind::normal:
+      return "normal";
+    case RowKind::tangential:
+      return "tangential";
+    case RowKind::torsional:
+      return "torsional";
+    case RowKind::rolling:
+      return "rolling";
+    case RowKind::weld:
+      return "weld";
+    case RowKind::limit:
+      return "limit";
+    case RowKind::joint_friction:
+      return "joint friction";
+    case RowKind::mimic:
+      return "mimic";
+  }
+  return "?";
+}
+
+void ProblemBuilder::build(const Model& model, const Data& data, const BodyVelocities& velocities, VectorArgument q,
+                           VectorArgument v, double time_step, const ContactOptions& options, bool with_motions,
+                           ContactProblem& problem) {
+  problem.time_step = time_step;
+  problem.pairs.clear();
+  problem.blocks.clear();
+  problem.rows.clear();
+  problem.boxes.clear();
+  problem.keys.clear();
+  Assembly assembly(model, data, scales_, time_step, options, with_motions, problem);
+  assembly.add_contacts(velocities);
+  if (options.constraints) assembly.add_constraints();
+  assembly.add_coordinates(q, v);
+  assembly.fill_jacobian(columns_);
+}
+
+}  // namespace tangere

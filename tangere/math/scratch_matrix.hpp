@@ -1,0 +1,43 @@
+#pragma once
+
+/// Matrices of the inner loops whose size changes from step to step: they keep their memory when they shrink. Rows
+/// after rows, padded to whole vector registers.
+
+#include <cstddef>
+
+#include "tangere/math/aligned.hpp"
+#include "tangere/math/types.hpp"
+
+namespace tangere {
+
+class ScratchMatrix {
+ public:
+  using Storage = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor | Eigen::DontAlign>;
+  using View = Eigen::Map<Storage, 0, Eigen::OuterStride<>>;
+  using ConstView = Eigen::Map<const Storage, 0, Eigen::OuterStride<>>;
+
+  /// All zero, the padding too.
+  View reset(Eigen::Index rows, Eigen::Index cols) {
+    rows_ = rows;
+    cols_ = cols;
+    width_ = (cols + 7) / 8 * 8;
+    data_.assign(static_cast<std::size_t>(rows_ * width_), 0.0);
+    return view();
+  }
+  [[nodiscard]] View view() { return {data_.data(), rows_, cols_, Eigen::OuterStride<>(width_)}; }
+  [[nodiscard]] ConstView view() const { return {data_.data(), rows_, cols_, Eigen::OuterStride<>(width_)}; }
+  [[nodiscard]] double* row(Eigen::Index i) { return data_.data() + i * width_; }
+  [[nodiscard]] const double* row(Eigen::Index i) const { return data_.data() + i * width_; }
+  [[nodiscard]] Eigen::Index rows() const { return rows_; }
+  [[nodiscard]] Eigen::Index cols() const { return cols_; }
+  /// Numbers from one row to the next.
+  [[nodiscard]] std::ptrdiff_t width() const { return width_; }
+
+ private:
+  AlignedVector data_;
+  Eigen::Index rows_ = 0;
+  Eigen::Index cols_ = 0;
+  Eigen::Index width_ = 0;
+};
+
+}  // namespace tangere

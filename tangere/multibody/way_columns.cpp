@@ -1,0 +1,87 @@
+#include "tangere/multibody/way_columns.hpp"
+
+#include "tangere/multibody/data_memory.hpp"
+
+namespace tangere {
+namespace {
+
+const Attachment* moving(const Model& model, int body) {
+  if (body < 0) return nullptr;
+  const Attachment& at = model.links().bodies[static_cast<std::size_t>(body)];
+  return at.link < 0 ? nullptr : &at;
+}
+
+/// From the link's tree's origin to the point.
+Vec4 from_origin(const Data::Memory& m, int link, const Vector3& about) {
+  return to_vec4(about) - m.origin[static_cast<std::size_t>(link)];
+}
+
+Motion at_point(const Motion& a, Vec4 x) { return {a.v + cross(a.w, x), a.w}; }
+
+}  // namespace
+
+std::span<const int> way_of(const Model& model, int body) {
+  const Attachment* at = moving(model, body);
+  if (at == nullptr) return {};
+  const Links& tree = model.links();
+  const int last = tree[at->link].v + tree[at->link].nv - 1;
+  return {tree.way_to(last), static_cast<std::size_t>(tree.way_length[static_cast<std::size_t>(last)])};
+}
+
+void way_columns(const Model& model, const Data& data, int body, const Vector3& about, Eigen::Ref<Matrix6X> columns) {
+  const Attachment* at = moving(model, body);
+  if (at == nullptr) return;
+  const Data::Memory& m = memory_of(model, data);
+  const Vec4 x = from_origin(m, at->link, about);
+  Eigen::Index column = 0;
+  for (const int k : way_of(model, body))
+    columns.col(column++) = to_vector6(at_point(m.S[static_cast<std::size_t>(k)], x));
+}
+
+struct BodyVelocities::Memory {
+  std::vector<Motion> V;
+};
+
+BodyVelocities::BodyVelocities(const Model& model) : memory_(std::make_unique<Memory>()) {
+  memory_->V.resize(static_cast<std::size_t>(model.links().size()));
+}
+BodyVelocities::~BodyVelocities() = default;
+BodyVelocities::BodyVelocities(BodyVelocities&&) noexcept = default;
+BodyVelocities& BodyVelocities::operator=(BodyVelocities&&) noexcept = default;
+
+void BodyVelocities::set(const Model& model, const Data& data, VectorArgument v) {
+  require_size("v", v.size(), model.nv());
+  const Data::Memory& m = memory_of(model, data);
+  const Links& tree = model.links();
+  for (std::size_t i = 0; i < tree.links.size(); ++i) {
+    const Link& link = tree.links[i];
+    Motion V = link.parent < 0 ? Motion{} : memory_->V[static_cast<std::size_t>(link.parent)];
+    for (int k = link.v; k < link.v + link.nv; ++k) V += m.S[static_cast<std::size_t>(k)] * v[k];
+    memory_->V[i] = V;
+  }
+}
+
+Vector6 BodyVelocities::twist(const Model& model, const Data& data, int body, const Vector3& about) const {
+  const Attachment* at = moving(model, body);
+  if (at == nullptr) return Vector6::Zero();
+  const Data::Memory& m = memory_of(model, data);
+  return to_vector6(at_point(memory_->V[static_cast<std::size_t>(at->link)], from_origin(m, at->link, about)));
+}
+
+void BodyVelocities::twist_derivatives(const Model& model, const Data& data, int body, const Vector3& about,
+                                       Eigen::Ref<Matrix6X> columns) const {
+  const Attachment* at = moving(model, body);
+  if (at == nullptr) return;
+  const Data::Memory& m = memory_of(model, data);
+  const Links& tree = model.links();
+  const Vec4 x = from_origin(m, at->link, about);
+  const Motion& V = memory_->V[static_cast<std::size_t>(at->link)];
+  Eigen::Index column = 0;
+  for (const int k : way_of(model, body)) {
+    const int before = tree[tree.link_of_dof[static_cast<std::size_t>(k)]].parent;
+    const Motion V_p = before < 0 ? Motion{} : memory_->V[static_cast<std::size_t>(before)];
+    columns.col(column++) = to_vector6(at_point(cross(m.S[static_cast<std::size_t>(k)], V - V_p), x));
+  }
+}
+
+}  // namespace tangere

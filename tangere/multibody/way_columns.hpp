@@ -1,0 +1,42 @@
+#pragma once
+
+/// The motions of the coordinates between the root and a body, about any point: Jacobians that are as short as the way.
+/// After whatever leaves the poses in `Data` (kinematics.hpp, mass_matrix.hpp, inverse_dynamics_derivatives.hpp).
+///
+/// Twists are [linear; angular] in world axes; linear is the velocity of the body's point at `about`, which is fixed in
+/// the world.
+
+#include <span>
+#include <vector>
+
+#include "tangere/multibody/data.hpp"
+#include "tangere/multibody/kinematics.hpp"
+
+namespace tangere {
+
+/// The coordinates that move a body, from the root; empty for what is fixed to the world (and for kWorld).
+[[nodiscard]] std::span<const int> way_of(const Model& model, int body);
+
+/// One column for each of way_of: the twist of the body a unit of that coordinate.
+void way_columns(const Model& model, const Data& data, int body, const Vector3& about, Eigen::Ref<Matrix6X> columns);
+
+/// The velocities of all bodies at other v than the last kinematics', poses unchanged.
+class BodyVelocities {
+ public:
+  explicit BodyVelocities(const Model& model);
+  ~BodyVelocities();
+  BodyVelocities(BodyVelocities&&) noexcept;
+  BodyVelocities& operator=(BodyVelocities&&) noexcept;
+
+  void set(const Model& model, const Data& data, VectorArgument v);
+  [[nodiscard]] Vector6 twist(const Model& model, const Data& data, int body, const Vector3& about) const;
+  /// d(twist) / dq along the way: S × (V − V_parent), one column for each of way_of.
+  void twist_derivatives(const Model& model, const Data& data, int body, const Vector3& about,
+                         Eigen::Ref<Matrix6X> columns) const;
+
+ private:
+  struct Memory;
+  std::unique_ptr<Memory> memory_;
+};
+
+}  // namespace tangere

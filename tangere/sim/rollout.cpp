@@ -1,0 +1,84 @@
+#include "tangere/sim/rollout.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "tangere/geometry/check.hpp"
+#include "tangere/math/error.hpp"
+
+namespace tangere {
+
+Rollout::Rollout(const World& world, const RolloutOptions& options)
+    : world_(world), options_(options), workspace_(world) {
+  if (options_.max_tapes < 1) throw InputError("max_tapes", "must be at least 1");
+}
+
+void Rollout::run(const State& start, const Eigen::Ref<const MatrixX>& controls) {
+  if (controls.rows() != world_.nu())
+    throw InputError("controls",
+                     "must have " + std::to_string(world_.nu()) + " rows, got " + std::to_string(controls.rows()));
+  controls_ = controls;
+  const int n = num_steps();
+  const int stretch = options_.max_tapes;
+  states_.resize(static_cast<std::size_t>(n) + 1);
+  tapes_.resize(static_cast<std::size_t>(std::min(stretch, n)));
+  warm_.resize(static_cast<std::size_t>((n + stretch - 1) / stretch));
+  states_.front() = start;
+  num_approximate_ = 0;
+  first_taped_ = last_taped_ = 0;
+  workspace_.forget();
+  const int last_stretch = n == 0 ? 0 : (n - 1) / stretch * stretch;
+  for (int i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (i % stretch == 0) workspace_.save(warm_[at / static_cast<std::size_t>(stretch)]);
+    // the last stretch is the first one back
+    Tape* tape = i >= last_stretch ? &tapes_[static_cast<std::size_t>(i - last_stretch)] : nullptr;
+    detail::with_prefix("step[" + std::to_string(i) + "]", [&] {
+      const StepResult& result = step(world_, states_[at], controls_.col(i), workspace_, states_[at + 1], tape);
+      if (result.status != StepStatus::solved) ++num_approximate_;
+    });
+  }
+  first_taped_ = last_stretch;
+  last_taped_ = n;
+}
+
+void Rollout::record(int first, int last) {
+  workspace_.restore(warm_[static_cast<std::size_t>(first / options_.max_tapes)]);
+  State next;
+  for (int i = first; i < last; ++i)
+    (void)step(world_, states_[static_cast<std::size_t>(i)], controls_.col(i), workspace_, next,
+               &tapes_[static_cast<std::size_t>(i - first)]);
+  first_taped_ = first;
+  last_taped_ = last;
+}
+
+void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_start, MatrixX& g_controls) {
+  const int n = num_steps();
+  if (states_.empty()) throw InputError("rollout", "call run first");
+  if (gradients.size() != static_cast<std::size_t>(n) + 1)
+    throw InputError("gradients", "must have one entry a state, " + std::to_string(n + 1) + ", got " +
+                                      std::to_string(gradients.size()));
+  const auto add = [](VectorX& to, const VectorX& from) {
+    if (from.size() > 0) to += from;
+  };
+  g_controls.resize(world_.nu(), n);
+  StateTangent g{VectorX::Zero(world_.nv()), VectorX::Zero(world_.nv())};
+  add(g.q, gradients.back().q);
+  add(g.v, gradients.back().v);
+  StateTangent before;
+  VectorX g_u;
+  for (int i = n - 1; i >= 0; --i) {
+    if (i < first_taped_ || i >= last_taped_) {
+      const int first = i / options_.max_tapes * options_.max_tapes;
+      record(first, i + 1);
+    }
+    step_vjp(world_, tapes_[static_cast<std::size_t>(i - first_taped_)], workspace_, g, before, g_u);
+    g_controls.col(i) = g_u;
+    std::swap(g, before);
+    add(g.q, gradients[static_cast<std::size_t>(i)].q);
+    add(g.v, gradients[static_cast<std::size_t>(i)].v);
+  }
+  g_start = g;
+}
+
+}  // namespace tangere

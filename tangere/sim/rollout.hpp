@@ -1,0 +1,59 @@
+#pragma once
+
+/// Many steps, and the gradient of a loss over them.
+///
+///   Rollout rollout(world, {.max_tapes = 100});
+///   rollout.run(start, controls);                                    controls: nu x the number of steps
+///   rollout.reverse(gradients, g_start, g_controls);                 one gradient a state, the start's first
+///
+/// All states are kept, and tapes only of as many steps as there is memory for: the reverse pass goes from checkpoint
+/// to checkpoint, makes the steps of each stretch again (the same bits) and goes back over them.
+
+#include <span>
+#include <vector>
+
+#include "tangere/sim/step_derivatives.hpp"
+
+namespace tangere {
+
+struct RolloutOptions {
+  /// Tapes held at once, at least 1. With at least as many as steps, no step is made twice.
+  int max_tapes = 256;
+};
+
+class Rollout {
+ public:
+  explicit Rollout(const World& world, const RolloutOptions& options = {});
+
+  /// Steps from `start`, one a column of `controls`; always from a cold start. Throws InputError naming the column.
+  void run(const State& start, const Eigen::Ref<const MatrixX>& controls);
+
+  [[nodiscard]] int num_steps() const { return static_cast<int>(controls_.cols()); }
+  /// num_steps() + 1, the start first.
+  [[nodiscard]] std::span<const State> states() const {
+    return {states_.data(), static_cast<std::size_t>(num_steps()) + 1};
+  }
+  /// Steps whose contact problem was solved only approximately.
+  [[nodiscard]] int num_approximate() const { return num_approximate_; }
+
+  /// From the loss's gradients with respect to every state (tangents; empty vectors count as zero) to those with
+  /// respect to the start and to all controls.
+  void reverse(std::span<const StateTangent> gradients, StateTangent& g_start, MatrixX& g_controls);
+
+ private:
+  void record(int first, int last);
+
+  const World& world_;
+  RolloutOptions options_;
+  Workspace workspace_;
+  MatrixX controls_;
+  std::vector<State> states_;
+  /// Warm starts before the first step of each stretch.
+  std::vector<WarmStart> warm_;
+  std::vector<Tape> tapes_;
+  int first_taped_ = 0;
+  int last_taped_ = 0;
+  int num_approximate_ = 0;
+};
+
+}  // namespace tangere

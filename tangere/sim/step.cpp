@@ -1,0 +1,161 @@
+#include "tangere/sim/step.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include <Eigen/Geometry>
+
+#include "tangere/geometry/check.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/inverse_dynamics.hpp"
+#include "tangere/multibody/mass_matrix.hpp"
+#include "tangere/sim/workspace_memory.hpp"
+
+namespace tangere {
+namespace {
+
+void require(const char* name, VectorArgument x, int size) {
+  if (x.size() != size)
+    throw InputError(name, "must have " + std::to_string(size) + " entries, got " + std::to_string(x.size()));
+  if (x.allFinite()) return;
+  for (Eigen::Index i = 0; i < x.size(); ++i)
+    if (!std::isfinite(x[i]))
+      throw InputError(std::string(name) + "[" + std::to_string(i) + "]",
+                       "must be finite, got " + detail::to_text(x[i]));
+}
+
+/// Adds the time since the last call to a phase.
+class Stopwatch {
+ public:
+  explicit Stopwatch(bool on) : on_(on) {
+    if (on_) last_ = std::chrono::steady_clock::now();
+  }
+  void lap(double& phase) {
+    if (!on_) return;
+    const auto now = std::chrono::steady_clock::now();
+    phase = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+
+ private:
+  bool on_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+/// v_free: where the velocities would go without rows.
+void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
+  const Model& model = world.model();
+  actuate(world, state.q, state.v, u, m.tau);
+  set_frame_acceleration(world, state.v, m.a);
+  m.v_free = m.tau - inverse_dynamics(model, m.data, state.q, state.v, m.a);
+  (void)mass_matrix(model, m.data, state.q);
+  factor_mass_matrix(model, m.data);
+  solve_mass_matrix(model, m.data, m.v_free);
+  m.v_free = state.v + world.options().time_step * m.v_free;
+}
+
+void integrate_step(const World& world, const State& state, Workspace::Memory& m, State& next) {
+  const double dt = world.options().time_step;
+  const bool semi_implicit = world.options().integrator == Integrator::semi_implicit;
+  m.delta = dt * (semi_implicit ? m.v_plus : state.v);
+  next.q.resize(world.nq());
+  integrate(world.model(), state.q, m.delta, next.q);
+  // into the axes of the new frame
+  for (const int k : world.free_dofs()) {
+    const Matrix3 turn = so3::exp(m.delta.segment<3>(k + 3));
+    const Vector3 linear = turn.transpose() * m.v_plus.segment<3>(k);
+    m.v_plus.segment<3>(k) = linear;
+  }
+  next.v = m.v_plus;
+}
+
+void record(const State& state, VectorArgument u, const LcpSolution& solution, const Workspace::Memory& m, Tape& tape) {
+  tape.q = state.q;
+  tape.v = state.v;
+  tape.u = u;
+  tape.v_plus = solution.v_plus;
+  tape.problem = m.problem;
+  tape.f = solution.f;
+  tape.w = solution.w;
+  tape.sets = solution.sets;
+  tape.status = m.result.status;
+}
+
+}  // namespace
+
+Workspace::Memory::Memory(const World& world)
+    : data(world.model()),
+      velocities(world.model()),
+      finder(world.model(), world.scene()),
+      builder(world.model()),
+      lcp(world.model()) {}
+
+Workspace::Workspace(const World& world) : memory_(std::make_unique<Memory>(world)) {}
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+void Workspace::forget() {
+  memory_->lcp.warm_start().keys.clear();
+  memory_->lcp.warm_start().sets.clear();
+}
+void Workspace::save(WarmStart& warm_start) const { warm_start = memory_->lcp.warm_start(); }
+void Workspace::restore(const WarmStart& warm_start) { memory_->lcp.warm_start() = warm_start; }
+void Workspace::set_profiling(bool on) { memory_->profiling = on; }
+
+void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a) {
+  a.setZero(world.nv());
+  for (const int k : world.free_dofs()) a.segment<3>(k) = -v.segment<3>(k + 3).cross(v.segment<3>(k));
+}
+
+const StepResult& step(const World& world, const State& state, VectorArgument u, Workspace& workspace, State& next,
+                       Tape* tape) {
+  require("q", state.q, world.nq());
+  require("v", state.v, world.nv());
+  require("u", u, world.nu());
+  const Model& model = world.model();
+  const WorldOptions& options = world.options();
+  Workspace::Memory& m = workspace.memory();
+  StepResult& result = m.result;
+  result.profile = {};
+  Stopwatch stopwatch(m.profiling);
+
+  smooth_dynamics(world, state, u, m);
+  m.velocities.set(model, m.data, state.v);
+  stopwatch.lap(result.profile.dynamics);
+
+  m.finder.find(model, world.scene(), m.data, m.velocities, options.time_step, options.contact, m.problem.contacts,
+                tape != nullptr ? &m.problem.motions : nullptr);
+  stopwatch.lap(result.profile.collision);
+
+  m.builder.build(model, m.data, m.velocities, state.q, state.v, options.time_step, options.contact, tape != nullptr,
+                  m.problem);
+  stopwatch.lap(result.profile.rows);
+
+  const LcpSolution& solution = m.lcp.solve(model, m.data, m.problem, m.v_free, options.contact.lcp);
+  m.v_plus = solution.v_plus;
+  for (const RowBlock& block : m.problem.blocks) {
+    if (block.contact < 0) continue;
+    Vector3& impulse = m.problem.contacts[static_cast<std::size_t>(block.contact)].impulse;
+    impulse.setZero();
+    for (int r = block.first_row; r < block.first_row + block.num_rows; ++r)
+      if (const int axis = m.problem.rows[static_cast<std::size_t>(r)].axis; axis < 3) impulse[axis] = solution.f[r];
+  }
+  stopwatch.lap(result.profile.contact);
+
+  result.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
+  result.residual = solution.residual;
+  result.num_islands = solution.num_islands;
+  result.stages = solution.stages;
+  result.contacts = m.problem.contacts;
+  result.rows = m.problem.rows;
+  result.sets = solution.sets;
+  result.impulses = {solution.f.data(), static_cast<std::size_t>(solution.f.size())};
+  if (tape != nullptr) record(state, u, solution, m, *tape);
+  integrate_step(world, state, m, next);
+  stopwatch.lap(result.profile.integration);
+  return result;
+}
+
+}  // namespace tangere

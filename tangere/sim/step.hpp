@@ -1,0 +1,100 @@
+#pragma once
+
+/// One step of a world.
+///
+///   Workspace workspace(world);
+///   State next = state;
+///   const StepResult& result = step(world, state, u, workspace, next);
+///
+/// Kinematics and smooth dynamics at (q, v); contacts and all other rows at q; v⁺ from the complementarity problem;
+/// then
+///
+///   q' = q ⊕ dt v⁺,   v' = v⁺, the linear velocities of free joints turned into the new frame
+///
+/// A free joint's linear velocity is in body axes, which turn: its ω × v is left out of the bias forces and the
+/// velocity turned afterwards, so that what flies freely keeps its momentum to rounding.
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "tangere/contact/lcp.hpp"
+#include "tangere/sim/world.hpp"
+
+namespace tangere {
+
+enum class StepStatus {
+  solved,
+  /// The contact problem was not solved to its tolerance: the best impulses found are applied.
+  approximate_contact,
+};
+
+/// Seconds of each phase; all zero unless asked for.
+struct StepProfile {
+  double dynamics = 0.0;
+  double collision = 0.0;
+  double rows = 0.0;
+  double contact = 0.0;
+  double integration = 0.0;
+};
+
+struct StepResult {
+  StepStatus status = StepStatus::solved;
+  /// Of the contact problem: see LcpSolution.
+  double residual = 0.0;
+  int num_islands = 0;
+  std::array<int, kNumBoxedLcpStages> stages{};
+  /// With their impulses. Valid until the next step.
+  std::span<const Contact> contacts{};
+  /// All rows of the step, their sets and impulses. Valid until the next step.
+  std::span<const Row> rows{};
+  std::span<const RowSet> sets{};
+  std::span<const double> impulses{};
+  StepProfile profile;
+};
+
+/// What a step leaves behind for its derivatives (step_derivatives.hpp).
+struct Tape {
+  VectorX q;
+  VectorX v;
+  VectorX u;
+  VectorX v_plus;
+  ContactProblem problem;
+  /// Impulses and sets, one a row.
+  VectorX f;
+  VectorX w;
+  std::vector<RowSet> sets;
+  StepStatus status = StepStatus::solved;
+};
+
+/// Memory of steps and of their derivatives, and the warm start. One per thread; nothing is allocated once it has seen
+/// as many contacts.
+class Workspace {
+ public:
+  explicit Workspace(const World& world);
+  ~Workspace();
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
+
+  /// The next step starts cold. With warm starts a step depends on the last one where the problem has several
+  /// solutions or sets that tie.
+  void forget();
+  /// Warm starts, to make a step again as it was.
+  void save(WarmStart& warm_start) const;
+  void restore(const WarmStart& warm_start);
+  /// Whether steps fill `StepResult::profile`.
+  void set_profiling(bool on);
+
+  struct Memory;
+  [[nodiscard]] Memory& memory() { return *memory_; }
+
+ private:
+  std::unique_ptr<Memory> memory_;
+};
+
+/// `next` may be `state`. With a tape, what derivatives need is recorded. Throws InputError for wrong sizes and numbers
+/// that are not finite; `next` is then as it was.
+const StepResult& step(const World& world, const State& state, VectorArgument u, Workspace& workspace, State& next,
+                       Tape* tape = nullptr);
+
+}  // namespace tangere

@@ -1,0 +1,240 @@
+/// From dv⁺ (contact/lcp_derivatives.hpp) to the next state.
+///
+///   q' = q ⊕ dt v̂,  v̂ = v⁺ or v          v' = v⁺, but Xᵀ v⁺_linear at free joints, X = exp(dt ω̂)
+///
+/// All of it is block diagonal by joints: for a free joint, with d = dt v̂ and J_r the right Jacobian of SO(3),
+///
+///   dp' = Xᵀ (δp + δφ × d_linear + δd_linear)      dφ' = Xᵀ δφ + J_r δd_angular
+///   dv'_linear = Xᵀ δv⁺ + v'_linear × J_r δd_angular
+
+#include "tangere/sim/step_derivatives.hpp"
+
+#include <Eigen/Geometry>
+
+#include "tangere/math/error.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/sim/workspace_memory.hpp"
+
+namespace tangere {
+namespace {
+
+/// The last part of a step: (δq, δd, δv⁺) to (δq', δv'), applied in place to rows of matrices.
+class Integration {
+ public:
+  Integration(const World& world, const Tape& tape) : world_(world), tape_(tape) {
+    dt_ = world.options().time_step;
+    semi_implicit_ = world.options().integrator == Integrator::semi_implicit;
+  }
+
+  [[nodiscard]] double time_step() const { return dt_; }
+  [[nodiscard]] bool semi_implicit() const { return semi_implicit_; }
+
+  /// `q` has δq and becomes δq'; `d` is δd = dt δv̂; `v` has δv⁺ and becomes δv'. One column a direction.
+  template <class Q, class D, class V>
+  void forward(Q&& q, const D& d, V&& v) const {
+    for (const Joint& joint : world_.model().joints()) {
+      const int k = joint.first_v;
+      if (joint.nq == joint.nv) {
+        q.middleRows(k, joint.nv) += d.middleRows(k, joint.nv);
+        continue;
+      }
+      const int turn = k + joint.nv - 3;
+      const Turn t(moved(turn));
+      if (joint.nv == 6) {
+        const Matrix3 lever = so3::hat(moved(k));
+        const Eigen::Matrix<double, 3, Eigen::Dynamic> linear =
+            t.Xt * (q.middleRows(k, 3) - lever * q.middleRows(turn, 3) + d.middleRows(k, 3));
+        q.middleRows(k, 3) = linear;
+        const Vector3 v_next = t.Xt * tape_.v_plus.segment<3>(k);
+        const Eigen::Matrix<double, 3, Eigen::Dynamic> turned =
+            t.Xt * v.middleRows(k, 3) + so3::hat(v_next) * t.J_r * d.middleRows(turn, 3);
+        v.middleRows(k, 3) = turned;
+      }
+      const Eigen::Matrix<double, 3, Eigen::Dynamic> angular =
+          t.Xt * q.middleRows(turn, 3) + t.J_r * d.middleRows(turn, 3);
+      q.middleRows(turn, 3) = angular;
+    }
+  }
+
+  /// Transposed: `q` has the gradient of q' and becomes that of q, `d` becomes that of d, `v` that of v' and becomes
+  /// v⁺'s.
+  void reverse(VectorX& q, VectorX& d, VectorX& v) const {
+    d = q;
+    for (const Joint& joint : world_.model().joints()) {
+      if (joint.nq == joint.nv) continue;
+      const int k = joint.first_v;
+      const int turn = k + joint.nv - 3;
+      const Turn t(moved(turn));
+      const Vector3 angular = q.segment<3>(turn);
+      q.segment<3>(turn) = t.Xt.transpose() * angular;
+      d.segment<3>(turn) = t.J_r.transpose() * angular;
+      if (joint.nv != 6) continue;
+      const Vector3 linear = t.Xt.transpose() * q.segment<3>(k);
+      q.segment<3>(k) = linear;
+      d.segment<3>(k) = linear;
+      // (δφ × d)ᵀ g = δφ · (d × g)
+      q.segment<3>(turn) += moved(k).cross(linear);
+      const Vector3 v_next = t.Xt * tape_.v_plus.segment<3>(k);
+      const Vector3 g = v.segment<3>(k);
+      v.segment<3>(k) = t.Xt.transpose() * g;
+      d.segment<3>(turn) += t.J_r.transpose() * g.cross(v_next);
+    }
+  }
+
+ private:
+  struct Turn {
+    explicit Turn(const Vector3& phi) : Xt(so3::exp(phi).transpose()), J_r(so3::right_jacobian(phi)) {}
+    Matrix3 Xt;
+    Matrix3 J_r;
+  };
+
+  [[nodiscard]] Vector3 moved(int k) const { return dt_ * (semi_implicit_ ? tape_.v_plus : tape_.v).segment<3>(k); }
+
+  const World& world_;
+  const Tape& tape_;
+  double dt_;
+  bool semi_implicit_;
+};
+
+void linearise(const World& world, const Tape& tape, Workspace::Memory& m) {
+  if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
+    throw InputError("tape", "is not of this world");
+  actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
+  m.derivatives.linearise(world.model(), m.data,
+                          {.problem = tape.problem,
+                           .q = tape.q,
+                           .v = tape.v,
+                           .v_plus = tape.v_plus,
+                           .f = tape.f,
+                           .sets = tape.sets,
+                           .tau_q = m.actuation.d_q,
+                           .tau_v = m.actuation.d_v,
+                           .free_dofs = world.free_dofs(),
+                           .compliance = world.options().contact.lcp.compliance});
+}
+
+/// Columns of τ to columns of u.
+template <class Tau>
+void to_controls(const World& world, const ActuationDerivatives& actuation, const Tau& d_tau, MatrixX& d_u) {
+  if (world.actuators().empty()) {
+    d_u = d_tau;
+    return;
+  }
+  d_u.resize(d_tau.rows(), world.nu());
+  for (int i = 0; i < world.nu(); ++i)
+    d_u.col(i) = actuation.d_u[i] * d_tau.col(world.actuators()[static_cast<std::size_t>(i)].dof);
+}
+
+}  // namespace
+
+void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out) {
+  Workspace::Memory& m = workspace.memory();
+  linearise(world, tape, m);
+  m.derivatives.expand(world.model(), m.data);
+  const int nv = world.nv();
+  out.v_q = m.derivatives.d_q();
+  out.v_v = m.derivatives.d_v();
+  to_controls(world, m.actuation, m.derivatives.d_tau(), out.v_u);
+
+  const Integration integration(world, tape);
+  const double dt = integration.time_step();
+  out.q_q.setIdentity(nv, nv);
+  out.q_v.setZero(nv, nv);
+  out.q_u.setZero(nv, world.nu());
+  if (integration.semi_implicit()) {
+    m.block_q = dt * out.v_q;
+    integration.forward(out.q_q, m.block_q, out.v_q);
+    m.block_q = dt * out.v_v;
+    integration.forward(out.q_v, m.block_q, out.v_v);
+    m.block_q = dt * out.v_u;
+    integration.forward(out.q_u, m.block_q, out.v_u);
+  } else {
+    m.block_q.setZero(nv, nv);
+    integration.forward(out.q_q, m.block_q, out.v_q);
+    m.block_q.diagonal().setConstant(dt);
+    integration.forward(out.q_v, m.block_q, out.v_v);
+    m.block_v.setZero(nv, world.nu());
+    integration.forward(out.q_u, m.block_v, out.v_u);
+  }
+}
+
+void step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
+              VectorX& g_u) {
+  if (g.q.size() != world.nv() || g.v.size() != world.nv())
+    throw InputError("g", "must have " + std::to_string(world.nv()) + " entries each for q and v");
+  Workspace::Memory& m = workspace.memory();
+  linearise(world, tape, m);
+  const Integration integration(world, tape);
+  m.grad_q = g.q;
+  m.grad_v = g.v;
+  integration.reverse(m.grad_q, m.delta, m.grad_v);
+  if (integration.semi_implicit()) m.grad_v += integration.time_step() * m.delta;
+  m.derivatives.reverse(world.model(), m.data, m.grad_v, g_state.q, g_state.v, m.tau);
+  g_state.q += m.grad_q;
+  if (!integration.semi_implicit()) g_state.v += integration.time_step() * m.delta;
+  if (world.actuators().empty()) {
+    g_u = m.tau;
+    return;
+  }
+  g_u.resize(world.nu());
+  for (int i = 0; i < world.nu(); ++i)
+    g_u[i] = m.actuation.d_u[i] * m.tau[world.actuators()[static_cast<std::size_t>(i)].dof];
+}
+
+void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
+              StateTangent& d_next) {
+  if (d.q.size() != world.nv() || d.v.size() != world.nv())
+    throw InputError("d", "must have " + std::to_string(world.nv()) + " entries each for q and v");
+  if (du.size() != world.nu()) throw InputError("du", "must have " + std::to_string(world.nu()) + " entries");
+  Workspace::Memory& m = workspace.memory();
+  linearise(world, tape, m);
+  m.tau.setZero(world.nv());
+  if (world.actuators().empty()) {
+    m.tau = du;
+  } else {
+    for (int i = 0; i < world.nu(); ++i)
+      m.tau[world.actuators()[static_cast<std::size_t>(i)].dof] += m.actuation.d_u[i] * du[i];
+  }
+  m.derivatives.forward(world.model(), m.data, d.q, d.v, m.tau, m.grad_v);
+  const Integration integration(world, tape);
+  m.delta = integration.time_step() * (integration.semi_implicit() ? m.grad_v : d.v);
+  d_next.q = d.q;
+  d_next.v = m.grad_v;
+  integration.forward(d_next.q, m.delta, d_next.v);
+}
+
+void impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out) {
+  Workspace::Memory& m = workspace.memory();
+  linearise(world, tape, m);
+  m.derivatives.expand(world.model(), m.data);
+  MatrixX d_q;
+  MatrixX d_v;
+  MatrixX d_tau;
+  m.derivatives.force_derivatives(d_q, d_v, d_tau);
+  MatrixX d_u;
+  to_controls(world, m.actuation, d_tau, d_u);
+
+  // clamped rows, and friction at a bound follows its normal
+  const Eigen::Index rows = tape.problem.num_rows();
+  out.q.setZero(rows, world.nv());
+  out.v.setZero(rows, world.nv());
+  out.u.setZero(rows, world.nu());
+  const std::span<const int> clamped = m.derivatives.clamped();
+  for (std::size_t i = 0; i < clamped.size(); ++i) {
+    const auto from = static_cast<Eigen::Index>(i);
+    out.q.row(clamped[i]) = d_q.row(from);
+    out.v.row(clamped[i]) = d_v.row(from);
+    out.u.row(clamped[i]) = d_u.row(from);
+  }
+  for (Eigen::Index r = 0; r < rows; ++r) {
+    const BoxedLcpRow& box = tape.problem.boxes[static_cast<std::size_t>(r)];
+    const RowSet set = tape.sets[static_cast<std::size_t>(r)];
+    if (set == RowSet::clamped || box.normal < 0) continue;
+    const double slope = set == RowSet::upper ? box.friction : -box.friction;
+    out.q.row(r) = slope * out.q.row(box.normal);
+    out.v.row(r) = slope * out.v.row(box.normal);
+    out.u.row(r) = slope * out.u.row(box.normal);
+  }
+}
+
+}  // namespace tangere

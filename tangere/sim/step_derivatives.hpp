@@ -1,0 +1,52 @@
+#pragma once
+
+/// Derivatives of a step, from its tape.
+///
+///   Tape tape;
+///   (void)step(world, state, u, workspace, next, &tape);
+///   StepJacobians jacobians;
+///   step_jacobians(world, tape, workspace, jacobians);
+///
+/// Exact, with the sets of the contact problem and the features of the contacts held: on one side of a tie they are
+/// the derivative on that side. Positions move in the tangent of multibody/configuration.hpp.
+
+#include "tangere/sim/step.hpp"
+
+namespace tangere {
+
+/// nv x nv, and nv x nu.
+struct StepJacobians {
+  MatrixX q_q;
+  MatrixX q_v;
+  MatrixX q_u;
+  MatrixX v_q;
+  MatrixX v_v;
+  MatrixX v_u;
+};
+
+void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out);
+
+/// A direction in the space of states and controls, or a gradient there.
+struct StateTangent {
+  VectorX q;
+  VectorX v;
+};
+
+/// The reverse product: from the gradient of a loss with respect to the next state, `g`, to those with respect to state
+/// and control.
+void step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
+              VectorX& g_u);
+
+/// The forward product: how the next state moves if the state moves by `d` and the control by `du`.
+void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
+              StateTangent& d_next);
+
+/// How the impulses of all rows move (rows of the tape; zero where a row is at a fixed bound), nv and nu columns.
+struct ImpulseJacobians {
+  MatrixX q;
+  MatrixX v;
+  MatrixX u;
+};
+void impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out);
+
+}  // namespace tangere

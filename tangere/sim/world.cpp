@@ -1,0 +1,58 @@
+#include "tangere/sim/world.hpp"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "tangere/geometry/check.hpp"
+#include "tangere/math/error.hpp"
+
+namespace tangere {
+namespace {
+
+void verify_actuators(const Model& model, const std::vector<Actuator>& actuators) {
+  for (std::size_t i = 0; i < actuators.size(); ++i) {
+    const Actuator& actuator = actuators[i];
+    const std::string name = actuator.name.empty() ? "actuators[" + std::to_string(i) + "]" : actuator.name;
+    if (actuator.dof < 0 || actuator.dof >= model.nv())
+      throw InputError(name + ".dof", "must be between 0 and " + std::to_string(model.nv() - 1) + ", got " +
+                                          std::to_string(actuator.dof));
+    detail::require_finite(name + ".gear", actuator.gear);
+    detail::require_finite(name + ".gain", actuator.gain);
+    detail::require_finite(name + ".damping", actuator.damping);
+    if (!(actuator.lower_control <= actuator.upper_control))
+      throw InputError(name + ".lower_control", "must not be above upper_control");
+    if (!(actuator.lower_force <= actuator.upper_force))
+      throw InputError(name + ".lower_force", "must not be above upper_force");
+  }
+}
+
+/// Positions are what position actuators follow: not the turns of ball and free joints.
+void verify_positions(const Model& model, const std::vector<Actuator>& actuators) {
+  for (const Actuator& actuator : actuators) {
+    if (actuator.kind != Actuator::Kind::position) continue;
+    for (const Joint& joint : model.joints())
+      if (actuator.dof >= joint.first_v && actuator.dof < joint.first_v + joint.nv && joint.nq != joint.nv)
+        throw InputError(actuator.name + ".dof", "a position actuator needs a coordinate, and joint '" +
+                                                     joint.spec.name + "' has a quaternion");
+  }
+}
+
+}  // namespace
+
+void WorldOptions::verify() const {
+  if (!(time_step > 0.0 && time_step <= 1.0))
+    throw InputError("time_step", "must be above 0 and at most 1 s, got " + detail::to_text(time_step));
+  detail::with_prefix("contact", [&] { contact.verify(); });
+}
+
+World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& options)
+    : model_(std::move(model)), actuators_(std::move(actuators)), options_(options), scene_(model_) {
+  options_.verify();
+  verify_actuators(model_, actuators_);
+  verify_positions(model_, actuators_);
+  for (const Joint& joint : model_.joints())
+    if (joint.spec.type == JointType::free) free_dofs_.push_back(joint.first_v);
+}
+
+}  // namespace tangere

@@ -1,0 +1,65 @@
+#pragma once
+
+/// A world to simulate: a model (any number of robots, free and fixed bodies), its actuators, and how steps are made.
+/// Constant once made, shared between threads.
+///
+///   const Scene scene = load_scene("scenes/arm.json");
+///   const World world(scene.robot.model, scene.robot.actuators, {.time_step = scene.time_step});
+
+#include <vector>
+
+#include "tangere/contact/collision_scene.hpp"
+#include "tangere/contact/options.hpp"
+#include "tangere/multibody/actuator.hpp"
+#include "tangere/multibody/model.hpp"
+
+namespace tangere {
+
+enum class Integrator {
+  /// q' = q ⊕ dt v'.
+  semi_implicit,
+  /// q' = q ⊕ dt v, with the old velocity, as Nimble has it.
+  explicit_position,
+};
+
+struct WorldOptions {
+  /// Seconds.
+  double time_step = 1e-3;
+  Integrator integrator = Integrator::semi_implicit;
+  ContactOptions contact = {};
+
+  /// Throws InputError naming the first field out of range.
+  void verify() const;
+};
+
+class World {
+ public:
+  /// Without actuators the control is the generalised force itself. Throws InputError for wrong options, actuators of
+  /// coordinates that do not exist, and half-spaces that move.
+  explicit World(Model model, std::vector<Actuator> actuators = {}, const WorldOptions& options = {});
+
+  [[nodiscard]] const Model& model() const { return model_; }
+  [[nodiscard]] const std::vector<Actuator>& actuators() const { return actuators_; }
+  [[nodiscard]] const WorldOptions& options() const { return options_; }
+  [[nodiscard]] const CollisionScene& scene() const { return scene_; }
+  [[nodiscard]] int nq() const { return model_.nq(); }
+  [[nodiscard]] int nv() const { return model_.nv(); }
+  /// The size of a control.
+  [[nodiscard]] int nu() const { return actuators_.empty() ? model_.nv() : static_cast<int>(actuators_.size()); }
+  /// First velocity coordinates of the free joints, whose linear velocity turns with the body.
+  [[nodiscard]] const std::vector<int>& free_dofs() const { return free_dofs_; }
+
+ private:
+  Model model_;
+  std::vector<Actuator> actuators_;
+  WorldOptions options_;
+  CollisionScene scene_;
+  std::vector<int> free_dofs_;
+};
+
+struct State {
+  VectorX q;
+  VectorX v;
+};
+
+}  // namespace tangere

@@ -1,0 +1,102 @@
+#pragma once
+
+/// Boxed linear complementarity with friction: the contact problem in the space of its rows.
+///
+///   w = A f + b + compliance D f,   D = diag(A)
+///   w_i = 0 while lower_i < f_i < upper_i,   w_i ≥ 0 at the lower bound,   w_i ≤ 0 at the upper bound
+///
+/// A is symmetric and positive semidefinite (J M⁻¹ Jᵀ), of any rank: the compliance makes f unique where rows repeat
+/// each other. The bounds of a friction row are ± friction f[normal], of the final f. Rows:
+///
+///   normal      lower 0, upper ∞
+///   tangential  normal = row of its normal, friction ≥ 0
+///   equality    lower -∞, upper ∞
+///   dry friction of a joint   lower -c, upper c
+///
+///   BoxedLcpSolver solver;
+///   const BoxedLcpSolution& solution = solver.solve(A, b, rows, {}, sets_of_the_last_step);
+///
+/// A chain of methods, each answer verified, the first that verifies taken: the sets of the last step; a few Newton
+/// steps on the sets; Lemke's path from there; for many rows a Newton method on the penalised primal with lagged
+/// friction bounds; Lemke's path from afar; both again from other starts. What is best of all is answered with its
+/// residual if none does.
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tangere/math/types.hpp"
+
+namespace tangere {
+
+struct BoxedLcpRow {
+  double lower = 0.0;
+  double upper = std::numeric_limits<double>::infinity();
+  /// The row whose force bounds this one; -1 without (then lower and upper hold).
+  int normal = -1;
+  double friction = 0.0;
+  /// D of the row, a velocity an impulse; 0: the row's diagonal of A.
+  double scale = 0.0;
+};
+
+/// Where a row's force is. At zero friction or zero normal force a tangential row is at a bound.
+enum class RowSet : std::uint8_t { clamped, lower, upper };
+
+enum class BoxedLcpStatus {
+  solved,
+  /// The best found does not meet the tolerance.
+  approximate,
+};
+
+/// None: there was nothing to solve, f = 0.
+enum class BoxedLcpStage { previous_sets, set_newton, primal_newton, lemke, restarts, none };
+inline constexpr int kNumBoxedLcpStages = 6;
+[[nodiscard]] std::string_view to_string(BoxedLcpStage stage);
+
+struct BoxedLcpOptions {
+  /// Of each row, as a fraction of its diagonal. 1e-12 to 1e-2.
+  double compliance = 1e-8;
+  /// On |f_i - projection(f_i - w_i / A_ii)|, relative to the larger of max |f| and max |b_i / A_ii|.
+  double tolerance = 1e-12;
+
+  /// Throws InputError naming the first field out of range.
+  void verify() const;
+};
+
+struct BoxedLcpSolution {
+  VectorX f;
+  /// A f + b, without the compliance: the velocities of the rows less their targets.
+  VectorX w;
+  std::vector<RowSet> sets;
+  BoxedLcpStatus status = BoxedLcpStatus::solved;
+  /// The method whose answer it is.
+  BoxedLcpStage stage = BoxedLcpStage::none;
+  /// What the tolerance is on.
+  double residual = 0.0;
+  /// Factorisations, of all methods tried.
+  int factorisations = 0;
+};
+
+/// Memory and the last answer. Allocates nothing for a number of rows that it has solved before. One per thread.
+class BoxedLcpSolver {
+ public:
+  BoxedLcpSolver();
+  ~BoxedLcpSolver();
+  BoxedLcpSolver(BoxedLcpSolver&&) noexcept;
+  BoxedLcpSolver& operator=(BoxedLcpSolver&&) noexcept;
+
+  /// `previous`: the sets to try first, empty or one a row. The answer is valid until the next solve. Throws InputError
+  /// for sizes that disagree, entries that are not finite, diagonals that are not positive, and rows that cannot be.
+  [[nodiscard]] const BoxedLcpSolution& solve(const Eigen::Ref<const MatrixX>& A, const Eigen::Ref<const VectorX>& b,
+                                              std::span<const BoxedLcpRow> rows, const BoxedLcpOptions& options = {},
+                                              std::span<const RowSet> previous = {});
+
+ private:
+  struct Data;
+  std::unique_ptr<Data> data_;
+};
+
+}  // namespace tangere

@@ -1,0 +1,139 @@
+#pragma once
+
+/// What the methods of boxed_lcp.hpp share: the problem in hand, the candidate, the best so far, and their memory.
+/// Private to the solvers.
+///
+/// A candidate is f with the sets it comes from. Each method makes sets, `set_newton` makes candidates of them.
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tangere/math/aligned.hpp"
+#include "tangere/solvers/boxed_lcp.hpp"
+#include "tangere/solvers/boxed_lcp_factor.hpp"
+
+namespace tangere {
+
+/// What pivoting and penalties are tried with: at less, redundant rows defeat them.
+inline constexpr double kSearchCompliance = 1e-6;
+
+struct LcpBounds {
+  double lower;
+  double upper;
+
+  [[nodiscard]] double clamp(double f) const { return std::min(std::max(f, lower), upper); }
+  [[nodiscard]] RowSet set_of(double f) const {
+    return f <= lower ? RowSet::lower : f >= upper ? RowSet::upper : RowSet::clamped;
+  }
+};
+
+struct BoxedLcpSolver::Data {
+  // ---- the problem, for the length of a solve
+  int n = 0;
+  const double* A = nullptr;
+  Eigen::Index stride = 0;
+  const double* b = nullptr;
+  std::span<const BoxedLcpRow> rows;
+  double compliance = 0.0;
+  double tolerance = 0.0;
+  /// diag(A), its inverse, and max |b_i / A_ii|.
+  AlignedVector d, inverse_d;
+  double b_scale = 0.0;
+
+  // ---- the candidate: f of `sets`, w = A f + b, and the sets that its projection is on
+  AlignedVector f, w;
+  std::vector<RowSet> sets, next;
+
+  // ---- the best so far
+  AlignedVector best_f, best_w;
+  std::vector<RowSet> best_sets;
+  double best_residual = 0.0;
+  BoxedLcpStage best_stage = BoxedLcpStage::none;
+
+  // ---- the system of the clamped rows
+  struct Coupled {
+    int row;
+    /// Its force over its normal force.
+    double ratio;
+  };
+  RowSystem system;
+  /// The clamped rows, where each row is among them (-1: not), and the sliding rows whose normal is clamped.
+  std::vector<int> clamped, position;
+  std::vector<Coupled> coupled;
+  AlignedVector right, pivot_scale;
+  int factorisations = 0;
+  /// Σ m³ of their sizes.
+  double work = 0.0;
+
+  // ---- the box problem with frozen bounds, of the primal Newton method and of Dantzig's
+  AlignedVector lower, upper;
+  AlignedVector g, w_g, target, w_target, h;
+  std::vector<RowSet> box_sets;
+
+  // ---- Lemke's path: b + τ cover, and the slopes of f and w
+  AlignedVector cover, b_path, df, dw;
+
+  /// One answer for each number of rows that was seen: vectors of Eigen cannot shrink without an allocation.
+  std::vector<std::unique_ptr<BoxedLcpSolution>> answers;
+
+  // ---- boxed_lcp.cpp
+  /// Takes the problem, or throws InputError.
+  void read(const Eigen::Ref<const MatrixX>& matrix, const Eigen::Ref<const VectorX>& vector,
+            std::span<const BoxedLcpRow> rows_now, const BoxedLcpOptions& options, std::span<const RowSet> previous);
+  void resize(int rows_now);
+  /// The chain; leaves the answer in best_….
+  void run(std::span<const RowSet> previous);
+  /// True, with the answer, if no force is needed at all.
+  [[nodiscard]] bool rests();
+  /// `sets` of a cold start.
+  void guess_sets();
+  /// Forces exactly inside their bounds, ties resolved; fills the answer.
+  [[nodiscard]] const BoxedLcpSolution& answer();
+
+  [[nodiscard]] const double* column(int j) const { return A + stride * j; }
+  [[nodiscard]] LcpBounds bounds(int i, const double* force) const;
+  /// A f, and A f + b.
+  void multiply(const double* force, double* velocity) const;
+  void multiply_add(const double* force, double* velocity) const;
+
+  // ---- boxed_lcp_sets.cpp
+  /// f of `sets`: clamped rows with w + compliance D f = 0, the others at bounds that follow f. False if singular.
+  [[nodiscard]] bool solve_sets();
+  /// `force` holds the bounded rows that are not coupled; fills in the others.
+  [[nodiscard]] bool solve_clamped(double eps, double* force);
+  /// max |f - projection(f - w' / d)| over its scale; fills `next`. Infinite if anything is not finite.
+  [[nodiscard]] double assess();
+  /// Solves for the sets, verifies, and moves on to the sets of the projection, up to `steps` times. True if solved.
+  [[nodiscard]] bool set_newton(int steps, BoxedLcpStage stage);
+  /// Keeps the candidate if it is better.
+  void offer(double residual, BoxedLcpStage stage);
+
+  // ---- boxed_lcp_newton.cpp
+  /// Rounds of the primal Newton method and of lagged bounds, from `g`. True if solved.
+  [[nodiscard]] bool primal_newton(int rounds, BoxedLcpStage stage);
+  /// Minimises the penalised primal from `g` between `lower` and `upper`; leaves the sets in `box_sets`.
+  void minimise_box(double eps);
+  /// The length of the exact line search from g to target.
+  [[nodiscard]] double line_search(double eps) const;
+  /// Projected Gauss–Seidel on `g`; bounds follow.
+  void sweep(int sweeps, bool backwards);
+
+  // ---- boxed_lcp_lemke.cpp
+  /// Lemke's path from the best forces so far, or from where no contact carries. True if solved.
+  [[nodiscard]] bool lemke_from_best();
+  [[nodiscard]] bool lemke_from_afar(std::uint64_t seed);
+  /// Sets and cover of either start.
+  void start_from_best(double eps);
+  void start_from_afar(double eps, std::uint64_t seed);
+  /// From there to τ = 0; leaves its end in `sets`. False if it does not arrive.
+  [[nodiscard]] bool follow_path(double eps, int most_pieces);
+  [[nodiscard]] bool follow_pieces(const double* b_asked, int most_pieces);
+  /// f and w at τ, and their slopes. False if singular.
+  [[nodiscard]] bool solve_piece(const double* b_asked, double tau);
+};
+
+}  // namespace tangere

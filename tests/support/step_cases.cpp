@@ -1,0 +1,199 @@
+#include "tests/support/step_cases.hpp"
+
+#include <Eigen/Geometry>
+#include <filesystem>
+
+#include "tangere/io/scene_file.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tests/support/all_models.hpp"
+
+namespace tangere::test {
+namespace {
+
+Pose turned(const Vector3& p, const Vector3& phi = Vector3::Zero()) { return {so3::exp(phi), p}; }
+
+Vector6 twist(double vx, double vy, double vz, double wx = 0.0, double wy = 0.0, double wz = 0.0) {
+  Vector6 out;
+  out << vx, vy, vz, wx, wy, wz;
+  return out;
+}
+
+MassProperties inertia_of(const Shape& shape, double mass) {
+  MassProperties inertia = mass_properties(shape);
+  inertia.inertia *= mass / inertia.mass;
+  inertia.mass = mass;
+  return inertia;
+}
+
+/// A chain of capsules along x about alternating axes, from a fixed base at height h.
+StepCase arm(const std::string& name, int num_links, double height, const DofSpec& dof, const WorldOptions& options,
+             bool mimic = false) {
+  ModelBuilder builder(name);
+  builder.add_body(
+      {.name = "floor", .shapes = {{.name = "floor", .shape = HalfSpace{Vector3::UnitZ(), 0.0}, .friction = 0.6}}},
+      {.name = "floor"});
+  const Shape link = Capsule{.radius = 0.05, .length = 0.4};
+  int parent = kWorld;
+  for (int i = 0; i < num_links; ++i) {
+    const std::string index = std::to_string(i);
+    BodySpec body{.name = "link" + index, .inertia = inertia_of(link, 1.0 + 0.1 * i)};
+    body.inertia.center = Vector3(0.2, 0.0, 0.0);
+    if (i + 1 == num_links)
+      body.shapes = {{.name = "tip", .shape = link, .X_BS = turned({0.2, 0.0, 0.0}), .friction = 0.5}};
+    JointSpec joint{.name = "joint" + index,
+                    .type = JointType::revolute,
+                    .X_PJ = turned(i == 0 ? Vector3(0.0, 0.0, height) : Vector3(0.4, 0.0, 0.0), {0.1 * i, 0.0, 0.05}),
+                    .axis = i % 2 == 0 ? Vector3(0.0, 1.0, 0.0) : Vector3(0.0, 0.6, 0.8),
+                    .dofs = {dof}};
+    if (mimic && i == 2) joint.mimic = Mimic{.source = "joint1", .multiplier = 0.7, .offset = 0.1};
+    parent = builder.add_body(std::move(body), std::move(joint), parent);
+  }
+  World world(builder.build(), {}, options);
+  State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
+  VectorX u = VectorX::LinSpaced(world.nv(), -0.5, 0.8);
+  return {name, std::move(world), std::move(state), std::move(u)};
+}
+
+/// A scene at its last keyframe (Nimble's benchmark states), a little off it so that nothing ties.
+StepCase scene_case(const std::string& name, const std::string& file, WorldOptions options) {
+  options.contact.joint_limits = false;
+  const Scene scene = load_scene(std::filesystem::path(TANGERE_SCENES) / file);
+  World world(scene.robot.model, {}, options);
+  State state{scene.robot.keyframes.back().q, VectorX::Zero(world.nv())};
+  Random random(11);
+  VectorX delta(world.nv());
+  for (int k = 0; k < world.nv(); ++k) {
+    delta[k] = random.uniform(-1e-4, 1e-4);
+    state.v[k] = random.uniform(-0.05, 0.05);
+  }
+  integrate(world.model(), VectorX(state.q), delta, state.q);
+  VectorX u = VectorX::LinSpaced(world.nu(), -0.3, 0.2);
+  return {name, std::move(world), std::move(state), std::move(u)};
+}
+
+std::vector<StepCase> make_cases() {
+  std::vector<StepCase> cases;
+  WorldOptions fine;
+  fine.time_step = 2e-3;
+  const Shape box = Box{.size = {0.4, 0.3, 0.2}};
+  const auto one = [&](const char* name, const Shape& shape, const Pose& X, const Vector6& V, double friction,
+                       double restitution = 0.0) {
+    cases.push_back(free_bodies(name, {{shape, X, V}}, friction, restitution, fine));
+  };
+
+  // one body on a floor
+  one("Flying", box, turned({0.1, 0.2, 1.0}, {0.3, 0.2, 0.1}), twist(0.4, -0.3, 0.2, 3.0, -2.0, 1.0), 0.5);
+  one("BoxSticking", box, turned({0.1, -0.2, 0.0992}, {0.0, 0.0, 0.3}), twist(1e-3, -2e-3, -1e-3, 0.0, 0.0, 1e-3), 0.8);
+  one("BoxSliding", box, turned({0.1, -0.2, 0.0992}, {0.0, 0.0, 0.3}), twist(0.7, -0.4, -0.01), 0.3);
+  one("BoxWithoutFriction", box, turned({0.1, -0.2, 0.0992}, {0.0, 0.0, 0.3}), twist(0.7, -0.4, -0.01), 0.0);
+  one("BoxSpinning", box, turned({0.1, -0.2, 0.0992}, {0.0, 0.0, 0.3}), twist(0.3, -0.2, -0.01, 0.0, 0.0, 4.0), 0.3);
+  one("BoxOnAnEdge", box, turned({0.0, 0.0, 0.1767}, {0.0, 0.7, 0.0}), twist(0.1, 0.2, -0.3, 0.2, -0.4, 0.3), 0.4);
+  one("BoxOnACorner", box, turned({0.0, 0.0, 0.2350}, {0.5, 0.7, 0.2}), twist(0.1, 0.2, -0.3, 0.2, -0.4, 0.3), 0.4);
+  one("SphereRolling", Sphere{0.2}, turned({0.0, 0.1, 0.199}, {0.3, 0.2, 0.1}), twist(0.3, 0.1, -0.05, 0.5, 0.4, 0.3),
+      0.6);
+  one("SphereSliding", Sphere{0.2}, turned({0.0, 0.1, 0.199}), twist(1.3, 0.7, -0.05, 0.5, 0.4, 0.3), 0.1);
+  one("CapsuleSliding", Capsule{.radius = 0.1, .length = 0.5}, turned({0.0, 0.1, 0.0991}, {0.0, 0.0, 0.4}),
+      twist(0.9, 0.8, -0.05, 0.1, 0.0, 0.6), 0.2);
+  one("EllipsoidSliding", Ellipsoid{.semi_axes = {0.3, 0.2, 0.1}}, turned({0.0, 0.1, 0.1365}, {0.4, 0.3, 0.2}),
+      twist(0.9, 0.8, -0.3, 0.1, 0.5, 0.6), 0.2);
+  one("CylinderOnItsRim", Cylinder{.radius = 0.1, .length = 0.3}, turned({0.0, 0.1, 0.1767}, {0.2, 0.9, 0.2}),
+      twist(0.2, 0.3, -0.4, 0.1, 0.5, 0.6), 0.5);
+  one("ConeOnItsBase", Cone{.height = 0.3, .half_angle = 0.4},
+      turned({0.0, 0.0, 0.0742}, {0.0, -1.5707963267948966, 0.0}), twist(0.02, 0.3, -0.4, 0.1, 0.05, 0.06), 0.9);
+  one("BoxBouncing", box, turned({0.0, 0.0, 0.2350}, {0.5, 0.7, 0.2}), twist(0.4, 1.2, -2.3, 0.2, -0.4, 0.3), 0.4, 0.7);
+  one("SphereBeforeTheFloor", Sphere{0.2}, turned({0.0, 0.1, 0.2011}), twist(0.3, 0.1, -1.5, 0.5, 0.4, 0.3), 0.6);
+
+  // bodies against each other
+  cases.push_back(
+      free_bodies("Stack", {{box, turned({0.1, -0.2, 0.0993})}, {box, turned({0.15, -0.17, 0.2987}, {0.0, 0.0, 0.4})}},
+                  0.6, 0.0, fine));
+  cases.push_back(free_bodies("SlidingStack",
+                              {{box, turned({0.1, -0.2, 0.0993}), twist(0.5, 0.3, 0.0)},
+                               {box, turned({0.15, -0.17, 0.2987}, {0.0, 0.0, 0.4}), twist(-0.4, 0.8, 0.0)}},
+                              0.3, 0.0, fine));
+  cases.push_back(free_bodies(
+      "CrossedCapsules",
+      {{Capsule{0.1, 0.6}, turned({0.0, 0.0, 1.0}), twist(0.1, 0.2, 0.3, 0.5, 0.1, 0.0)},
+       {Capsule{0.08, 0.6}, turned({0.05, 0.02, 1.1792}, {0.1, 0.2, 1.2}), twist(0.6, 0.7, -0.8, 0.3, 0.2, 0.1)}},
+      0.3, 0.0, fine));
+  cases.push_back(
+      free_bodies("CrossedEdges",
+                  {{box, turned({0.0, 0.0, 1.0}, {0.7, 0.0, 0.0}), twist(0.1, 0.2, 0.3, 0.5, 0.1, 0.0)},
+                   {box, turned({0.02, 0.01, 1.3514}, {0.1, 0.75, 0.1}), twist(0.1, 0.2, -1.0, 0.3, 0.2, 0.1)}},
+                  0.5, 0.0, fine));
+  cases.push_back(free_bodies("EllipsoidAgainstBall",
+                              {{Ellipsoid{.semi_axes = {0.3, 0.2, 0.1}}, turned({0.0, 0.0, 1.0}, {0.4, 0.3, 0.2})},
+                               {Sphere{0.1}, turned({0.06, 0.05, 1.228}), twist(0.5, 0.4, -1.0, 0.3, 0.2, 0.1)}},
+                              0.2, 0.0, fine));
+  WorldOptions rolling = fine;
+  rolling.contact.torsional_friction = 0.02;
+  rolling.contact.rolling_friction = 0.01;
+  cases.push_back(free_bodies("TorsionAndRolling",
+                              {{Sphere{0.2}, turned({0.0, 0.1, 0.199}), twist(0.3, 0.1, -0.05, 0.5, 0.4, 3.0)}}, 0.6,
+                              0.0, rolling));
+
+  // articulated
+  StepCase touching = arm("ArmTouchingTheFloor", 3, 0.3, {}, fine);
+  touching.state.q << 0.5, 0.2, 0.234;
+  touching.state.v << 0.3, -0.2, 0.5;
+  cases.push_back(touching);
+  StepCase limited =
+      arm("ArmAtItsLimits", 4, 2.0, {.lower = -0.5, .upper = 0.5, .damping = 0.2, .armature = 0.01}, fine);
+  limited.state.q << 0.5004, 0.2, -0.5003, 0.4995;
+  limited.state.v << 0.3, -0.2, -0.5, 1.5;
+  cases.push_back(limited);
+  StepCase dry = arm("ArmWithDryFriction", 6, 3.0, {.stiffness = 2.0, .rest = 0.1, .friction = 0.4}, fine);
+  dry.state.v << 0.3, -0.2, 1e-3, 0.5, -0.4, 0.0;
+  cases.push_back(dry);
+  StepCase mimic = arm("ArmWithAMimic", 4, 3.0, {}, fine, true);
+  mimic.state.q << 0.1, 0.3, 0.33, 0.2;
+  mimic.state.v << 0.3, -0.2, 0.1, 0.4;
+  cases.push_back(mimic);
+  cases.push_back(scene_case("JumpWorm", "jump_worm.xml", {}));
+  cases.push_back(scene_case("Catapult", "catapult.xml", {}));
+  cases.push_back(scene_case("HalfCheetah", "half_cheetah.xml", {.time_step = 2e-3}));
+  StepCase humanoid = scene_case("Humanoid", "humanoid.xml", {});
+  humanoid.state.q[2] -= 2e-4;
+  cases.push_back(humanoid);
+  return cases;
+}
+
+}  // namespace
+
+StepCase free_bodies(const std::string& name, const std::vector<FreeBody>& bodies, double friction, double restitution,
+                     const WorldOptions& options) {
+  ModelBuilder builder(name);
+  builder.add_body({.name = "floor",
+                    .shapes = {{.name = "floor",
+                                .shape = HalfSpace{Vector3::UnitZ(), 0.0},
+                                .friction = friction,
+                                .restitution = restitution > 0.0 ? 1.0 : 0.0}}},
+                   {.name = "floor"});
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const std::string body_name = "body" + std::to_string(i);
+    builder.add_body(
+        {.name = body_name,
+         .inertia = inertia_of(bodies[i].shape, bodies[i].mass),
+         .shapes = {{.name = body_name, .shape = bodies[i].shape, .friction = friction, .restitution = restitution}}},
+        {.name = body_name, .type = JointType::free});
+  }
+  World world(builder.build(), {}, options);
+  State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    const Eigen::Quaterniond quaternion(bodies[i].X_WB.R);
+    state.q.segment<3>(7 * k) = bodies[i].X_WB.p;
+    state.q.segment<4>(7 * k + 3) = quaternion.coeffs();
+    state.v.segment<6>(6 * k) = bodies[i].velocity;
+  }
+  VectorX u = VectorX::Constant(world.nu(), 0.01);
+  return {name, std::move(world), std::move(state), std::move(u)};
+}
+
+const std::vector<StepCase>& all_step_cases() {
+  static const std::vector<StepCase> cases = make_cases();
+  return cases;
+}
+
+}  // namespace tangere::test
