@@ -32,6 +32,9 @@ struct FrameMotion {
   Matrix3x12 point;
   /// The rotation of the frame, in world axes: dD = hat(rotation) D.
   Matrix3x12 rotation;
+  /// The gradient of the distance. Not always the normal's row of J: where faces are not quite parallel, the distance
+  /// at a corner is along the normal of one to the plane of the other.
+  Vector12 distance;
 };
 
 }  // namespace tangere

@@ -20,14 +20,15 @@ Vector3 reference(const Vector3& normal, const Matrix3& R_WO) {
 
 /// From the tangents of two shapes' poses to twists of their bodies about the point x: the shape's origin r moves by
 /// v + w × (r − x) and turns by Rᵀ w.
-Matrix3x12 in_twists(const Matrix3x12& in_poses, const Pose& X_WA, const Pose& X_WB, const Vector3& x) {
-  Matrix3x12 out;
+template <class Rows>
+Rows in_twists(const Rows& in_poses, const Pose& X_WA, const Pose& X_WB, const Vector3& x) {
+  Rows out;
   for (int k = 0; k < 2; ++k) {
     const Pose& X = k == 0 ? X_WA : X_WB;
-    const auto translation = in_poses.block<3, 3>(0, 6 * k);
-    out.block<3, 3>(0, 6 * k) = translation;
-    out.block<3, 3>(0, 6 * k + 3) =
-        in_poses.block<3, 3>(0, 6 * k + 3) * X.R.transpose() - translation * so3::hat(X.p - x);
+    const auto translation = in_poses.template middleCols<3>(6 * k);
+    out.template middleCols<3>(6 * k) = translation;
+    out.template middleCols<3>(6 * k + 3) =
+        in_poses.template middleCols<3>(6 * k + 3) * X.R.transpose() - translation * so3::hat(X.p - x);
   }
   return out;
 }
@@ -57,11 +58,14 @@ FrameMotion frame_motion(const ContactPoint& point, const ContactJacobian& jacob
     rigid.point.setZero();
     rigid.point.block<3, 3>(0, first).setIdentity();
     rigid.rotation = rho;
+    rigid.distance << -frame.col(0), Vector3::Zero(), frame.col(0), Vector3::Zero();
     return rigid;
   }
 
   FrameMotion motion;
   motion.point = in_twists(jacobian.point, X_WA, X_WB, point.point);
+  const Eigen::Matrix<double, 1, 12> distance = jacobian.distance.transpose();
+  motion.distance = in_twists(distance, X_WA, X_WB, point.point).transpose();
   const Vector3 n = frame.col(0);
   const Vector3 a = reference(n, R_WO);
   const double along = n.dot(a);

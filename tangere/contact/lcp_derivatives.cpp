@@ -16,10 +16,11 @@ using Matrix6x12 = Eigen::Matrix<double, 6, 12, Eigen::RowMajor | Eigen::DontAli
 Vector3 cross(const Vector3& a, const Vector3& b) { return a.cross(b); }
 
 /// From twists about the place x to twists about the pair's origin: at x, v + w × x.
-Matrix3x12 about_origin(const Matrix3x12& about_place, const Vector3& x) {
-  Matrix3x12 out = about_place;
+template <class Rows>
+Rows about_origin(const Rows& about_place, const Vector3& x) {
+  Rows out = about_place;
   const Matrix3 X = so3::hat(x);
-  for (const int k : {0, 6}) out.block<3, 3>(0, k + 3) -= about_place.block<3, 3>(0, k) * X;
+  for (const int k : {0, 6}) out.template middleCols<3>(k + 3) -= about_place.template middleCols<3>(k) * X;
   return out;
 }
 
@@ -93,7 +94,7 @@ void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedSt
   const ContactProblem& problem = step.problem;
   const double dt = problem.time_step;
   wrenches_.assign(static_cast<std::size_t>(model.num_bodies()), Vector6::Zero());
-  bool pushed = false;
+  pushed_ = false;
   for (const RowBlock& block : problem.blocks) {
     const Impulse impulse = impulse_of(problem, block, step.f);
     const BodyRows& pair = problem.pairs[static_cast<std::size_t>(block.pair)];
@@ -101,7 +102,7 @@ void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedSt
     wrench << impulse.force, cross(pair.origin + block.x, impulse.force) + impulse.torque;
     wrench /= dt;
     if (wrench.isZero(0.0)) continue;
-    pushed = true;
+    pushed_ = true;
     if (pair.body_A >= 0) wrenches_[static_cast<std::size_t>(pair.body_A)] -= wrench;
     if (pair.body_B >= 0) wrenches_[static_cast<std::size_t>(pair.body_B)] += wrench;
   }
@@ -110,8 +111,7 @@ void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedSt
   for (const int k : step.free_dofs)
     acceleration_.segment<3>(k) -= step.v.segment<3>(k + 3).cross(step.v.segment<3>(k));
   const InverseDynamicsDerivatives derivatives =
-      inverse_dynamics_derivatives(model, data, step.q, step.v, acceleration_,
-                                   pushed ? std::span<const Vector6>(wrenches_) : std::span<const Vector6>());
+      inverse_dynamics_derivatives(model, data, step.q, step.v, acceleration_, wrenches());
   factor_mass_matrix(model, data);
   ScratchMatrix::View r_q = r_q_.reset(model.nv(), model.nv());
   ScratchMatrix::View r_v = r_v_.reset(model.nv(), model.nv());
@@ -174,7 +174,9 @@ void LcpDerivatives::contact_terms(const Model& model, const Data& data, const S
             rates = true;
           }
           const double factor = old == 0 ? 1.0 : row.restitution;
-          const Eigen::Matrix<double, 1, 12> moved = factor * row_motion(block, row.axis, V, place, turn);
+          Eigen::Matrix<double, 1, 12> moved = factor * row_motion(block, row.axis, V, place, turn);
+          if (old == 0 && row.kind == RowKind::normal && row.gain != 0.0)
+            moved += row.gain * about_origin(Eigen::Matrix<double, 1, 12>(motion.distance.transpose()), block.x);
           const Vector6 reader = factor * row_reader(block, row.axis);
           for (Eigen::Index k = 0; k < length_A; ++k)
             s_q(i, way_A[static_cast<std::size_t>(k)]) +=
@@ -202,12 +204,12 @@ void LcpDerivatives::contact_terms(const Model& model, const Data& data, const S
     first_block = last_block;
   }
 
-  // targets: −gain φ, dφ = J dq
+  // targets of the other rows: −gain φ, dφ = J dq
   const ContactProblem::JacobianMap J = problem.jacobian(model.nv());
   for (Eigen::Index i = 0; i < count; ++i) {
     const int r = clamped_[static_cast<std::size_t>(i)];
     const Row& row = problem.rows[static_cast<std::size_t>(r)];
-    if (row.gain == 0.0) continue;
+    if (row.gain == 0.0 || row.kind == RowKind::normal) continue;
     if (row.kind == RowKind::weld && row.axis >= 3) {
       const RowBlock& block = problem.blocks[static_cast<std::size_t>(row.block)];
       for (int l = 0; l < 3; ++l)
@@ -230,9 +232,8 @@ void LcpDerivatives::factor_rows(const Model& model, const Data& data, const Sol
   transposed_.resize(static_cast<int>(count));
   scale_.resize(static_cast<std::size_t>((count + 7) / 8 * 8));
   for (Eigen::Index i = 0; i < count; ++i) {
-    const double d = step.problem.boxes[static_cast<std::size_t>(clamped_[static_cast<std::size_t>(i)])].scale;
-    A(i, i) += step.compliance * d;
-    scale_[static_cast<std::size_t>(i)] = d;
+    A(i, i) += step.problem.boxes[static_cast<std::size_t>(clamped_[static_cast<std::size_t>(i)])].compliance;
+    scale_[static_cast<std::size_t>(i)] = A.col(i).cwiseAbs().maxCoeff();
   }
   for (Eigen::Index i = 0; i < count; ++i) std::copy_n(A_.row(i), count, transposed_.column(static_cast<int>(i)));
   transposed_.pad();
@@ -345,6 +346,65 @@ void LcpDerivatives::forward(const Model& model, const Data& data, VectorArgumen
   row_scratch_.noalias() -= s_q_.view() * dq;
   row_scratch_.noalias() -= s_v_.view() * dv;
   dv_plus.noalias() += K_.view() * row_scratch_;
+}
+
+void LcpDerivatives::displace(const Model& model, const Data& data, const SolvedStep& step,
+                              const Displacement& displacement, Eigen::Ref<VectorX> r_x, VectorX& s_x) {
+  const ContactProblem& problem = step.problem;
+  for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
+    const RowBlock& block = problem.blocks[b];
+    const BodyRows& pair = problem.pairs[static_cast<std::size_t>(block.pair)];
+    // everything about the place itself
+    const Vector3 place = pair.origin + block.x;
+    RowBlock here = block;
+    here.x.setZero();
+    Vector12 moved;
+    moved << displacement.shapes(pair.body_A, place), displacement.shapes(pair.body_B, place);
+    const FrameMotion& motion = problem.motions[b];
+    const Vector3 dp = motion.point * moved;
+    const Vector3 dtheta = motion.rotation * moved;
+
+    // r_x −= (J_B − J_A)ᵀ dW
+    const Impulse impulse = impulse_of(problem, block, step.f);
+    const Vector3 dF = cross(dtheta, impulse.force);
+    Vector6 dW;
+    dW << dF, cross(dp, impulse.force) + cross(dtheta, impulse.torque);
+    for (const int side : {0, 1}) {
+      const int body = side == 0 ? pair.body_A : pair.body_B;
+      const std::span<const int> way = way_of(model, body);
+      const auto length = static_cast<Eigen::Index>(way.size());
+      way_columns(model, data, body, place, columns_A_.leftCols(length));
+      for (Eigen::Index k = 0; k < length; ++k)
+        r_x[way[static_cast<std::size_t>(k)]] -= (side == 0 ? -1.0 : 1.0) * columns_A_.col(k).dot(dW);
+    }
+
+    for (int r = block.first_row; r < block.first_row + block.num_rows; ++r) {
+      const Row& row = problem.rows[static_cast<std::size_t>(r)];
+      const int i = place_of_row(r);
+      if (i < 0) continue;
+      const Vector6 reader = row_reader(here, row.axis);
+      for (const int old : {0, 1}) {
+        const double factor = old == 0 ? 1.0 : row.restitution;
+        if (factor == 0.0) continue;
+        const BodyVelocities& velocities = velocities_[static_cast<std::size_t>(old)];
+        const Vector6 V =
+            velocities.twist(model, data, pair.body_B, place) - velocities.twist(model, data, pair.body_A, place);
+        const Vector6 dV =
+            displacement.twist(pair.body_B, place, velocities) - displacement.twist(pair.body_A, place, velocities);
+        s_x[i] += factor * (row_motion(here, row.axis, V, motion.point, motion.rotation).dot(moved) + reader.dot(dV));
+      }
+      if (row.gain == 0.0) continue;
+      const Vector6 relative = moved.tail<6>() - moved.head<6>();
+      if (row.kind == RowKind::normal) {
+        s_x[i] += row.gain * motion.distance.dot(moved);
+      } else if (row.kind == RowKind::weld && row.axis >= 3) {
+        for (int l = 0; l < 3; ++l)
+          s_x[i] += row.gain * block.angular_gap(row.axis - 3, l) * row_reader(here, 3 + l).dot(relative);
+      } else {
+        s_x[i] += row.gain * reader.dot(relative);
+      }
+    }
+  }
 }
 
 void LcpDerivatives::respond(const Model& model, const Data& data, Eigen::Ref<VectorX> r_x, VectorArgument s_x) {

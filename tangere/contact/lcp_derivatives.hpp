@@ -5,17 +5,18 @@
 /// With clamped rows C (forces f_C), rows B at a friction bound (f_B = E f_C) and the rest at fixed bounds, the step is
 ///
 ///   r = M (v⁺ − v) + dt (c − τ) − N f_C − … = 0,     N = J_Cᵀ + J_Bᵀ E
-///   s = J_C v⁺ + ε D f_C − target = 0
+///   s = J_C v⁺ + C f_C − target = 0              C: the compliances, constants of the model
 ///
 /// and with r_x, s_x the partial derivatives at fixed v⁺ and f,
 ///
-///   A = J_C M⁻¹ N + ε D,   K = M⁻¹ N A⁻¹,   Y = M⁻¹ r_x,   dv⁺/dx = −Y + K (J_C Y − s_x),   df_C/dx = A⁻¹ (J_C Y −
-///   s_x)
+///   A = J_C M⁻¹ N + C,   K = M⁻¹ N A⁻¹,   Y = M⁻¹ r_x
+///   dv⁺/dx = −Y + K (J_C Y − s_x),   df_C/dx = A⁻¹ (J_C Y − s_x)
 ///
 /// r_q is one call of the inverse dynamics' derivatives at a = (v⁺ − v)/dt with the impulses as wrenches fixed in the
 /// world, and what is left is that places and frames of the rows move with two bodies: a matrix 6 x 12 a pair of
-/// bodies. D is held.
+/// bodies.
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -39,7 +40,6 @@ struct SolvedStep {
   VectorArgument tau_v;
   /// First coordinates of the free joints, whose ω × v is not in the step.
   std::span<const int> free_dofs;
-  double compliance;
 };
 
 class LcpDerivatives {
@@ -66,6 +66,22 @@ class LcpDerivatives {
   /// dv⁺ along (δq, δv, δτ), after `linearise`.
   void forward(const Model& model, const Data& data, VectorArgument dq, VectorArgument dv, VectorArgument dtau,
                VectorX& dv_plus);
+  /// The r_x and s_x of a variable that moves bodies or the shapes on them (in place: both are added to). For each
+  /// body: the twist of its shapes about a point, and the change of its twist at v⁺ and at the old v (zero if only
+  /// shapes move).
+  struct Displacement {
+    std::function<Vector6(int body, const Vector3& about)> shapes;
+    std::function<Vector6(int body, const Vector3& about, const BodyVelocities& velocities)> twist;
+  };
+  void displace(const Model& model, const Data& data, const SolvedStep& step, const Displacement& displacement,
+                Eigen::Ref<VectorX> r_x, VectorX& s_x);
+  /// Where a row is among the clamped ones; -1 if it is not.
+  [[nodiscard]] int place_of_row(int row) const { return place_of_row_[static_cast<std::size_t>(row)]; }
+  /// The a and the wrenches that the smooth terms are taken at (empty if nothing pushes).
+  [[nodiscard]] const VectorX& acceleration() const { return acceleration_; }
+  [[nodiscard]] std::span<const Vector6> wrenches() const {
+    return pushed_ ? std::span<const Vector6>(wrenches_) : std::span<const Vector6>();
+  }
   /// dv⁺ for any variable, −P r_x − K s_x: r_x of size nv (becomes the answer), s_x one a clamped row.
   void respond(const Model& model, const Data& data, Eigen::Ref<VectorX> r_x, VectorArgument s_x);
 
@@ -81,6 +97,7 @@ class LcpDerivatives {
   std::vector<int> clamped_;
   std::vector<int> place_of_row_;
   std::vector<Vector6> wrenches_;
+  bool pushed_ = false;
   std::vector<BodyVelocities> velocities_;  // at v⁺ and at v
   VectorX acceleration_;
   Matrix6X columns_A_;

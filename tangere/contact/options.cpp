@@ -17,7 +17,10 @@ void ContactOptions::verify() const {
   require("bounce_speed", bounce_speed, 1e6);
   require("torsional_friction", torsional_friction, 1e3);
   require("rolling_friction", rolling_friction, 1e3);
-  lcp.verify();
+  if (!(compliance >= 1e-10 && compliance <= 1e-2))
+    throw InputError("compliance", "must be between 1e-10 and 0.01, got " + detail::to_text(compliance));
+  if (!(tolerance > 0.0 && tolerance < 1.0))
+    throw InputError("tolerance", "must be above 0 and below 1, got " + detail::to_text(tolerance));
 }
 
 }  // namespace tangere

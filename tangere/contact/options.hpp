@@ -26,7 +26,11 @@ struct ContactOptions {
   bool joint_friction = true;
   bool mimics = true;
   bool constraints = true;
-  BoxedLcpOptions lcp = {};
+  /// Softness of the rows, as a part of how easily the bodies move: it makes forces unique where rows repeat each other
+  /// (the corners of a box on a floor). A ten-thousandth of it where a tree has one contact only. 1e-10 to 1e-2.
+  double compliance = 1e-6;
+  /// Of the complementarity problem, on forces, relative.
+  double tolerance = 1e-9;
 
   /// Throws InputError naming the first field out of range.
   void verify() const;

@@ -18,6 +18,9 @@ constexpr double kLimitMargin = 1e-3;
 /// Below this part of the columns it is made of, a row of J is rounding.
 constexpr double kNoMotion = 1e-12;
 
+/// Compliance of rows that repeat no others, as a part of that of the others.
+constexpr double kAlone = 1e-4;
+
 struct Target {
   double value = 0.0;
   double gain = 0.0;
@@ -130,6 +133,33 @@ class Assembly {
     }
   }
 
+  /// Rows may repeat each other unless they are the only ones of their trees.
+  void set_compliances(std::vector<int>& blocks_of_tree) {
+    blocks_of_tree.assign(static_cast<std::size_t>(model_.nv()), 0);
+    const auto count = [&](int body, int change) {
+      const std::span<const int> way = way_of(model_, body);
+      return way.empty() ? 0 : blocks_of_tree[static_cast<std::size_t>(way.front())] += change;
+    };
+    const auto bodies_of = [&](const Row& row) -> std::pair<int, int> {
+      if (row.dof >= 0) return {body_of_dof(row.dof), kWorld};
+      const BodyRows& pair = p_.pairs[static_cast<std::size_t>(p_.blocks[static_cast<std::size_t>(row.block)].pair)];
+      return {pair.body_A, pair.body_B};
+    };
+    for (const Row& row : p_.rows) {
+      // a contact counts once, whatever it rubs
+      const bool first = row.kind == RowKind::normal || row.dof >= 0 || (row.kind == RowKind::weld && row.axis == 0);
+      if (!first) continue;
+      const auto [A, B] = bodies_of(row);
+      count(A, 1);
+      count(B, 1);
+    }
+    for (std::size_t r = 0; r < p_.rows.size(); ++r) {
+      const auto [A, B] = bodies_of(p_.rows[r]);
+      const bool alone = count(A, 0) <= 1 && count(B, 0) <= 1;
+      p_.boxes[r].compliance = (alone ? kAlone : 1.0) * options_.compliance * scale_of(p_.rows[r]);
+    }
+  }
+
   void fill_jacobian(Matrix6X& columns) {
     const auto nv = static_cast<std::size_t>(model_.nv());
     p_.J.assign(p_.rows.size() * nv, 0.0);
@@ -184,6 +214,7 @@ class Assembly {
     motion.point.block<3, 3>(0, 6).setIdentity();
     motion.rotation.setZero();
     motion.rotation.block<3, 3>(0, 3).setIdentity();
+    motion.distance.setZero();
     return motion;
   }
 
@@ -210,18 +241,24 @@ class Assembly {
     key.axis = row.axis;
     p_.rows.push_back(row);
     p_.boxes.push_back(box);
-    p_.boxes.back().scale = scale_of(row);
     p_.keys.push_back(key);
   }
 
+  /// How easily the row moves, in general.
   [[nodiscard]] double scale_of(const Row& row) const {
     if (row.dof >= 0) {
       double scale = row.coefficient * row.coefficient * scales_.coordinate(row.dof);
       if (row.dof2 >= 0) scale += row.coefficient2 * row.coefficient2 * scales_.coordinate(row.dof2);
       return scale;
     }
-    const BodyRows& pair = p_.pairs[static_cast<std::size_t>(p_.blocks.back().pair)];
+    const BodyRows& pair = p_.pairs[static_cast<std::size_t>(p_.blocks[static_cast<std::size_t>(row.block)].pair)];
     return row.axis < 3 ? scales_.linear(pair.body_A, pair.body_B) : scales_.angular(pair.body_A, pair.body_B);
+  }
+
+  [[nodiscard]] int body_of_dof(int dof) const {
+    for (int b = 0; b < model_.num_bodies(); ++b)
+      if (const Joint& joint = model_.joint(b); dof >= joint.first_v && dof < joint.first_v + joint.nv) return b;
+    return kWorld;
   }
 
   void add_limit(int dof, double sign, double gap) {
@@ -276,6 +313,7 @@ void ProblemBuilder::build(const Model& model, const Data& data, const BodyVeloc
   assembly.add_contacts(velocities);
   if (options.constraints) assembly.add_constraints();
   assembly.add_coordinates(q, v);
+  assembly.set_compliances(blocks_of_tree_);
   assembly.fill_jacobian(columns_);
 }
 

@@ -10,7 +10,7 @@
 /// are such blocks, and so are welds and connected points (x on B, D turning with A): all move by one `FrameMotion`,
 /// and no derivative knows which is which. Limits, dry friction and mimics are rows of one or two coordinates.
 ///
-/// A target is −gain φ for the gap φ that the row closes (so that dtarget/dq = −gain J), or −restitution J v where a
+/// A target is −gain φ for the gap φ that the row closes, or −restitution J v where a
 /// contact bounces.
 
 #include <span>
@@ -109,6 +109,7 @@ class ProblemBuilder {
  private:
   RowScales scales_;
   Matrix6X columns_;
+  std::vector<int> blocks_of_tree_;
 };
 
 }  // namespace tangere

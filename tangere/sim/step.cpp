@@ -133,7 +133,8 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
                   m.problem);
   stopwatch.lap(result.profile.rows);
 
-  const LcpSolution& solution = m.lcp.solve(model, m.data, m.problem, m.v_free, options.contact.lcp);
+  const LcpSolution& solution =
+      m.lcp.solve(model, m.data, m.problem, m.v_free, {.tolerance = options.contact.tolerance});
   m.v_plus = solution.v_plus;
   for (const RowBlock& block : m.problem.blocks) {
     if (block.contact < 0) continue;

@@ -109,8 +109,7 @@ void linearise(const World& world, const Tape& tape, Workspace::Memory& m) {
                            .sets = tape.sets,
                            .tau_q = m.actuation.d_q,
                            .tau_v = m.actuation.d_v,
-                           .free_dofs = world.free_dofs(),
-                           .compliance = world.options().contact.lcp.compliance});
+                           .free_dofs = world.free_dofs()});
 }
 
 /// Columns of τ to columns of u.

@@ -1,7 +1,7 @@
 /// The chain. Each method ends in `set_newton`, whose candidates are solutions of their sets at the compliance asked
 /// for, with friction that follows the normal force; the first that verifies is the answer:
 ///
-///   |f - projection(f - w' / d)|∞ ≤ tolerance max(|f|∞, |b / d|∞),   w' = A f + b + compliance D f
+///   |f - projection(f - w' / d)|∞ ≤ tolerance max(|f|∞, |b / d|∞ / 1000),   w' = A f + b + C f
 ///
 /// with friction bounds of that same f. A cold start guesses that what approaches, sticks. A force within 1e-13 of a
 /// bound, relative to the largest, counts as there: so a normal row with neither force nor velocity separates whatever
@@ -27,6 +27,8 @@ constexpr int kFirstSweeps = 10;
 constexpr int kFirstRounds = 10;
 constexpr int kRestarts = 5;
 constexpr int kRestartRounds = 40;
+/// Where all else fails.
+constexpr int kLastSweeps = 200;
 constexpr double kTie = 1e-13;
 
 void require(bool condition, const char* field, int index, const char* reason) {
@@ -37,6 +39,7 @@ void verify_rows(std::span<const BoxedLcpRow> rows) {
   const int n = static_cast<int>(rows.size());
   for (int i = 0; i < n; ++i) {
     const BoxedLcpRow& row = rows[i];
+    require(row.compliance >= 0.0 && row.compliance < kInfinity, "rows", i, "compliance must be finite and at least 0");
     if (row.normal < 0) {
       require(row.normal == -1, "rows", i, "normal must be -1 or the index of a row");
       require(row.lower <= row.upper && row.lower < kInfinity && row.upper > -kInfinity, "rows", i,
@@ -100,8 +103,9 @@ void BoxedLcpSolver::Data::resize(int rows_now) {
     answer->sets.resize(static_cast<std::size_t>(n));
   }
   if (d.size() >= size) return;
-  for (AlignedVector* x : {&d, &inverse_d, &f, &w, &best_f, &best_w, &right, &pivot_scale, &lower, &upper, &g, &w_g,
-                           &target, &w_target, &h, &cover, &b_path, &df, &dw})
+  for (AlignedVector* x :
+       {&d,     &inverse_d, &asked, &search, &f,        &w, &best_f, &best_w, &right, &pivot_scale, &lower,
+        &upper, &g,         &w_g,   &target, &w_target, &h, &cover,  &b_path, &df,    &dw})
     x->resize(size);
   for (std::vector<RowSet>* x : {&sets, &next, &best_sets, &box_sets}) x->resize(size);
   position.resize(size);
@@ -144,7 +148,6 @@ void BoxedLcpSolver::Data::read(const Eigen::Ref<const MatrixX>& matrix, const E
   stride = matrix.outerStride();
   b = vector.data();
   rows = rows_now;
-  compliance = options.compliance;
   tolerance = options.tolerance;
   factorisations = 0;
   work = 0.0;
@@ -154,12 +157,16 @@ void BoxedLcpSolver::Data::read(const Eigen::Ref<const MatrixX>& matrix, const E
     require(previous[i] <= RowSet::upper, "previous", i, "must be a set");
   if (!all_finite(b, n)) require(false, "b", first_not_finite(b), "must be finite");
   b_scale = 0.0;
+  soft = asked.data();
+  search_is_asked = true;
   for (int i = 0; i < n; ++i) {
     if (!all_finite(column(i), n)) fail_at(first_not_finite(column(i)), i, "must be finite");
     d[i] = column(i)[i];
     if (!(d[i] > 0.0)) fail_at(i, i, "must be positive");
-    if (rows[i].scale > 0.0) d[i] = rows[i].scale;
     inverse_d[i] = 1.0 / d[i];
+    asked[i] = rows[i].compliance > 0.0 ? rows[i].compliance : options.compliance * d[i];
+    search[i] = std::max(asked[i], kSearchCompliance * d[i]);
+    search_is_asked = search_is_asked && search[i] == asked[i];
     b_scale = std::max(b_scale, std::abs(b[i]) * inverse_d[i]);
   }
 }
@@ -210,8 +217,38 @@ void BoxedLcpSolver::Data::run(std::span<const RowSet> previous) {
   }
 }
 
+void BoxedLcpSolver::Data::project(double* force) const {
+  for (const bool friction : {false, true})
+    for (int i = 0; i < n; ++i)
+      if ((rows[i].normal >= 0) == friction) force[i] = bounds(i, force).clamp(force[i]);
+}
+
+void BoxedLcpSolver::Data::give_up() {
+  const auto try_forces = [&](const AlignedVector& forces) {
+    std::copy(forces.begin(), forces.begin() + n, f.begin());
+    project(f.data());
+    for (int i = 0; i < n; ++i) sets[i] = bounds(i, f.data()).set_of(f[i]);
+    multiply_add(f.data(), w.data());
+    offer(assess(), best_stage);
+  };
+  // sets may be better than the forces that are left of them inside their bounds
+  const bool found = best_residual < kInfinity;
+  best_residual = kInfinity;
+  if (found) try_forces(best_f);
+  std::fill(g.begin(), g.begin() + n, 0.0);
+  sweep(kLastSweeps, false);
+  try_forces(g);
+  if (best_residual < kInfinity) return;
+  // nothing is finite: the least forces
+  std::fill(best_f.begin(), best_f.begin() + n, 0.0);
+  project(best_f.data());
+  for (int i = 0; i < n; ++i) best_sets[i] = bounds(i, best_f.data()).set_of(best_f[i]);
+  multiply_add(best_f.data(), best_w.data());
+}
+
 const BoxedLcpSolution& BoxedLcpSolver::Data::answer() {
   BoxedLcpSolution& solution = *answers[n];
+  if (!(best_residual <= tolerance)) give_up();
   std::swap(f, best_f);
   std::swap(w, best_w);
   std::swap(sets, best_sets);
@@ -220,18 +257,17 @@ const BoxedLcpSolution& BoxedLcpSolver::Data::answer() {
   bool moved = false;
   const auto settle = [&](int i) {
     const LcpBounds box = bounds(i, f.data());
-    double inside = box.clamp(f[i]);
+    const double inside = box.clamp(f[i]);
     if (sets[i] == RowSet::clamped) {
       if (inside - box.lower <= kTie * largest) {
         sets[i] = RowSet::lower;
-        inside = box.lower;
       } else if (box.upper - inside <= kTie * largest) {
         sets[i] = RowSet::upper;
-        inside = box.upper;
       }
     }
-    moved = moved || inside != f[i];
-    f[i] = inside;
+    const double settled = sets[i] == RowSet::clamped ? inside : sets[i] == RowSet::lower ? box.lower : box.upper;
+    moved = moved || settled != f[i];
+    f[i] = settled;
   };
   // normals first: friction follows them
   for (int i = 0; i < n; ++i)

@@ -2,7 +2,7 @@
 
 /// Boxed linear complementarity with friction: the contact problem in the space of its rows.
 ///
-///   w = A f + b + compliance D f,   D = diag(A)
+///   w = A f + b + C f,   C = diag(compliances)
 ///   w_i = 0 while lower_i < f_i < upper_i,   w_i ≥ 0 at the lower bound,   w_i ≤ 0 at the upper bound
 ///
 /// A is symmetric and positive semidefinite (J M⁻¹ Jᵀ), of any rank: the compliance makes f unique where rows repeat
@@ -38,8 +38,8 @@ struct BoxedLcpRow {
   /// The row whose force bounds this one; -1 without (then lower and upper hold).
   int normal = -1;
   double friction = 0.0;
-  /// D of the row, a velocity an impulse; 0: the row's diagonal of A.
-  double scale = 0.0;
+  /// Velocity an impulse; 0: the one of the options.
+  double compliance = 0.0;
 };
 
 /// Where a row's force is. At zero friction or zero normal force a tangential row is at a bound.
@@ -57,10 +57,11 @@ inline constexpr int kNumBoxedLcpStages = 6;
 [[nodiscard]] std::string_view to_string(BoxedLcpStage stage);
 
 struct BoxedLcpOptions {
-  /// Of each row, as a fraction of its diagonal. 1e-12 to 1e-2.
+  /// Of rows without their own, as a fraction of their diagonal of A. 1e-12 to 1e-2.
   double compliance = 1e-8;
-  /// On |f_i - projection(f_i - w_i / A_ii)|, relative to the larger of max |f| and max |b_i / A_ii|.
-  double tolerance = 1e-12;
+  /// On |f_i - projection(f_i - w_i / A_ii)|, relative to max |f| (or a thousandth of max |b_i / A_ii|, if that is
+  /// larger): far below the compliance, or sets would not be told apart where rows repeat each other.
+  double tolerance = 1e-9;
 
   /// Throws InputError naming the first field out of range.
   void verify() const;

@@ -38,7 +38,10 @@ struct BoxedLcpSolver::Data {
   Eigen::Index stride = 0;
   const double* b = nullptr;
   std::span<const BoxedLcpRow> rows;
-  double compliance = 0.0;
+  /// C as asked for, C of the search (at least kSearchCompliance of the diagonal), and the one in use.
+  AlignedVector asked, search;
+  const double* soft = nullptr;
+  bool search_is_asked = false;
   double tolerance = 0.0;
   /// diag(A), its inverse, and max |b_i / A_ii|.
   AlignedVector d, inverse_d;
@@ -91,6 +94,10 @@ struct BoxedLcpSolver::Data {
   [[nodiscard]] bool rests();
   /// `sets` of a cold start.
   void guess_sets();
+  /// Into the bounds, normals first.
+  void project(double* force) const;
+  /// The better of the best candidate, projected, and of Gauss–Seidel sweeps.
+  void give_up();
   /// Forces exactly inside their bounds, ties resolved; fills the answer.
   [[nodiscard]] const BoxedLcpSolution& answer();
 
@@ -101,10 +108,10 @@ struct BoxedLcpSolver::Data {
   void multiply_add(const double* force, double* velocity) const;
 
   // ---- boxed_lcp_sets.cpp
-  /// f of `sets`: clamped rows with w + compliance D f = 0, the others at bounds that follow f. False if singular.
+  /// f of `sets`: clamped rows with w + C f = 0, the others at bounds that follow f. False if singular.
   [[nodiscard]] bool solve_sets();
   /// `force` holds the bounded rows that are not coupled; fills in the others.
-  [[nodiscard]] bool solve_clamped(double eps, double* force);
+  [[nodiscard]] bool solve_clamped(const double* softness, double* force);
   /// max |f - projection(f - w' / d)| over its scale; fills `next`. Infinite if anything is not finite.
   [[nodiscard]] double assess();
   /// Solves for the sets, verifies, and moves on to the sets of the projection, up to `steps` times. True if solved.
@@ -116,9 +123,9 @@ struct BoxedLcpSolver::Data {
   /// Rounds of the primal Newton method and of lagged bounds, from `g`. True if solved.
   [[nodiscard]] bool primal_newton(int rounds, BoxedLcpStage stage);
   /// Minimises the penalised primal from `g` between `lower` and `upper`; leaves the sets in `box_sets`.
-  void minimise_box(double eps);
+  void minimise_box(const double* softness);
   /// The length of the exact line search from g to target.
-  [[nodiscard]] double line_search(double eps) const;
+  [[nodiscard]] double line_search(const double* softness) const;
   /// Projected Gauss–Seidel on `g`; bounds follow.
   void sweep(int sweeps, bool backwards);
 
@@ -127,10 +134,10 @@ struct BoxedLcpSolver::Data {
   [[nodiscard]] bool lemke_from_best();
   [[nodiscard]] bool lemke_from_afar(std::uint64_t seed);
   /// Sets and cover of either start.
-  void start_from_best(double eps);
-  void start_from_afar(double eps, std::uint64_t seed);
+  void start_from_best(const double* softness);
+  void start_from_afar(const double* softness, std::uint64_t seed);
   /// From there to τ = 0; leaves its end in `sets`. False if it does not arrive.
-  [[nodiscard]] bool follow_path(double eps, int most_pieces);
+  [[nodiscard]] bool follow_path(const double* softness, int most_pieces);
   [[nodiscard]] bool follow_pieces(const double* b_asked, int most_pieces);
   /// f and w at τ, and their slopes. False if singular.
   [[nodiscard]] bool solve_piece(const double* b_asked, double tau);

@@ -1,16 +1,16 @@
-/// Lemke's path, followed from set to set: w = A f + b + τ c + ε D f, from τ = 1 to τ = 0.
+/// Lemke's path, followed from set to set: w = A f + b + τ c + C f, from τ = 1 to τ = 0.
 ///
 /// The covering vector c makes a solution at τ = 1 known. From there the solution moves along straight pieces, one for
 /// each choice of sets,
 ///
-///   f_C' = -(A_CC + A_CS E + ε D_C)⁻¹ c_C,   f_S' = E f_C'
+///   f_C' = -(A_CC + A_CS E + C_C)⁻¹ c_C,   f_S' = E f_C'
 ///
 /// and a piece ends where a force meets a bound or a velocity meets zero: that row changes its set. On the next piece τ
 /// goes whichever way takes that row inside its new set; it may rise for a while.
 ///
 ///   from afar   c > 0 on the rows that bound friction, so large that none of them carries more than its lower bound;
 ///               the others are a convex box problem. The copositive form of the problem (friction as a difference of
-///               two, one slack a row) has no ray but the one that we come from, so with ε > 0 the path ends at τ = 0.
+///               two, one slack a row) has no ray but the one that we come from, so with C > 0 the path ends at τ = 0.
 ///   from best   c is what the best forces so far leave unbalanced. Nothing is promised, but from the forces of the
 ///               last step it is a few pieces long.
 ///
@@ -37,31 +37,27 @@ constexpr double kPush = 1e-3;
 
 bool BoxedLcpSolver::Data::lemke_from_best() {
   if (best_residual == kInfinity) return false;
-  const double eps = std::max(kSearchCompliance, compliance);
-  start_from_best(eps);
-  return follow_path(eps, kPiecesFromBest) && set_newton(kPolish, BoxedLcpStage::lemke);
+  start_from_best(search.data());
+  return follow_path(search.data(), kPiecesFromBest) && set_newton(kPolish, BoxedLcpStage::lemke);
 }
 
 bool BoxedLcpSolver::Data::lemke_from_afar(std::uint64_t seed) {
   const int most_pieces = 100 + 20 * n;
-  const double eps = std::max(kSearchCompliance, compliance);
-  start_from_afar(eps, seed);
-  if (follow_path(eps, most_pieces) && set_newton(kPolish, BoxedLcpStage::lemke)) return true;
-  if (eps == compliance) return false;
-  start_from_afar(compliance, seed);
-  return follow_path(compliance, most_pieces) && set_newton(kPolish, BoxedLcpStage::lemke);
+  start_from_afar(search.data(), seed);
+  if (follow_path(search.data(), most_pieces) && set_newton(kPolish, BoxedLcpStage::lemke)) return true;
+  if (search_is_asked) return false;
+  start_from_afar(asked.data(), seed);
+  return follow_path(asked.data(), most_pieces) && set_newton(kPolish, BoxedLcpStage::lemke);
 }
 
-void BoxedLcpSolver::Data::start_from_best(double eps) {
-  // inside the bounds, normals first
-  for (const bool friction : {false, true})
-    for (int i = 0; i < n; ++i)
-      if ((rows[i].normal >= 0) == friction) g[i] = bounds(i, g.data()).clamp(best_f[i]);
+void BoxedLcpSolver::Data::start_from_best(const double* softness) {
+  std::copy(best_f.begin(), best_f.begin() + n, g.begin());
+  project(g.data());
   multiply_add(g.data(), w_g.data());
   Random random(0);
   for (int i = 0; i < n; ++i) {
     const LcpBounds box = bounds(i, g.data());
-    const double w_i = w_g[i] + eps * d[i] * g[i];
+    const double w_i = w_g[i] + softness[i] * g[i];
     const double push = random.uniform(0.5, 1.5) * kPush * d[i] * b_scale;
     cover[i] = 0.0;
     if (box.lower == box.upper) {
@@ -79,7 +75,7 @@ void BoxedLcpSolver::Data::start_from_best(double eps) {
   }
 }
 
-void BoxedLcpSolver::Data::start_from_afar(double eps, std::uint64_t seed) {
+void BoxedLcpSolver::Data::start_from_afar(const double* softness, std::uint64_t seed) {
   // rows that bound friction at their lower bounds
   for (int i = 0; i < n; ++i) {
     const bool friction = rows[i].normal >= 0;
@@ -96,26 +92,25 @@ void BoxedLcpSolver::Data::start_from_afar(double eps, std::uint64_t seed) {
   }
   // the others
   std::fill(g.begin(), g.begin() + n, 0.0);
-  minimise_box(eps);
+  minimise_box(softness);
   Random random(seed);
   for (int i = 0; i < n; ++i) {
     sets[i] = box_sets[i];
     if (cover[i] == 0.0) continue;
     sets[i] = RowSet::lower;
-    const double w_i = w_g[i] + eps * d[i] * lower[i];
+    const double w_i = w_g[i] + softness[i] * lower[i];
     cover[i] = std::max(0.0, -w_i) + random.uniform(0.5, 1.5) * d[i] * b_scale;
   }
 }
 
-bool BoxedLcpSolver::Data::follow_path(double eps, int most_pieces) {
-  // the methods on sets see the problem at τ and ε meanwhile
+bool BoxedLcpSolver::Data::follow_path(const double* softness, int most_pieces) {
+  // the methods on sets see the problem at τ and this C meanwhile
   const double* b_asked = b;
-  const double compliance_asked = compliance;
   b = b_path.data();
-  compliance = eps;
+  soft = softness;
   const bool arrived = follow_pieces(b_asked, most_pieces);
   b = b_asked;
-  compliance = compliance_asked;
+  soft = asked.data();
   return arrived;
 }
 
@@ -132,8 +127,8 @@ bool BoxedLcpSolver::Data::solve_piece(const double* b_asked, double tau) {
   }
   multiply(df.data(), dw.data());
   for (int i = 0; i < n; ++i) {
-    w[i] += compliance * d[i] * f[i];
-    dw[i] += compliance * d[i] * df[i] + cover[i];
+    w[i] += soft[i] * f[i];
+    dw[i] += soft[i] * df[i] + cover[i];
   }
   return true;
 }

@@ -1,10 +1,10 @@
 /// The box problem with frozen friction bounds h, in its primal form over velocities v = v_f + M⁻¹ Jᵀ g, which row
 /// space represents by g:
 ///
-///   φ(g) = ½ gᵀ A g + Σ ψ_i(w_i),   w = A g + b,   -ψ_i'(w_i) = f_i(w_i) = clamp(-w_i / (ε d_i), l_i, u_i)
+///   φ(g) = ½ gᵀ A g + Σ ψ_i(w_i),   w = A g + b,   -ψ_i'(w_i) = f_i(w_i) = clamp(-w_i / c_i, l_i, u_i)
 ///
 /// convex, smooth and blind to rows that repeat each other; at its minimum f(w) and g give the same velocities. The
-/// Newton step solves (A_aa + ε D_a) f_a = -(b_a + A_ab f_b) for the rows a inside their bounds, with f_b at theirs; it
+/// Newton step solves (A_aa + C_a) f_a = -(b_a + A_ab f_b) for the rows a inside their bounds, with f_b at theirs; it
 /// is followed by an exact line search (φ is piecewise quadratic along it). Rounds: minimise, hand the sets to the
 /// Newton method on sets at the compliance asked for, else h ← h + relaxation (friction f_n - h).
 
@@ -25,7 +25,7 @@ double relaxation(int round) { return round < 8 ? 1.0 : round < 20 ? 0.5 : 0.2; 
 
 }  // namespace
 
-double BoxedLcpSolver::Data::line_search(double eps) const {
+double BoxedLcpSolver::Data::line_search(const double* softness) const {
   // the slope of φ along the line, and the slope of that
   double slope0 = 0.0;
   double t = 1.0;
@@ -38,7 +38,7 @@ double BoxedLcpSolver::Data::line_search(double eps) const {
     for (int i = 0; i < n; ++i) {
       const double change_w = w_target[i] - w_g[i];
       const double change_g = target[i] - g[i];
-      const double stiffness = inverse_d[i] / eps;
+      const double stiffness = 1.0 / softness[i];
       const LcpBounds box{lower[i], upper[i]};
       const double force = -(w_g[i] + t * change_w) * stiffness;
       const double inside = box.clamp(force);
@@ -57,10 +57,10 @@ double BoxedLcpSolver::Data::line_search(double eps) const {
   return t;
 }
 
-void BoxedLcpSolver::Data::minimise_box(double eps) {
+void BoxedLcpSolver::Data::minimise_box(const double* softness) {
   multiply_add(g.data(), w_g.data());
   const auto set_at = [&](int i, const double* velocity) {
-    return LcpBounds{lower[i], upper[i]}.set_of(-velocity[i] * inverse_d[i] / eps);
+    return LcpBounds{lower[i], upper[i]}.set_of(-velocity[i] / softness[i]);
   };
   for (int step = 0; step < kNewtonSteps; ++step) {
     clamped.clear();
@@ -75,11 +75,11 @@ void BoxedLcpSolver::Data::minimise_box(double eps) {
         target[i] = box_sets[i] == RowSet::upper ? upper[i] : lower[i];
       }
     }
-    if (!solve_clamped(eps, target.data())) return;
+    if (!solve_clamped(softness, target.data())) return;
     multiply_add(target.data(), w_target.data());
     bool same = true;
     for (int i = 0; i < n && same; ++i) same = box_sets[i] == set_at(i, w_target.data());
-    const double t = same ? 1.0 : line_search(eps);
+    const double t = same ? 1.0 : line_search(softness);
     if (!(t > 0.0)) return;
     if (t == 1.0) {
       std::swap(g, target);
@@ -95,14 +95,13 @@ void BoxedLcpSolver::Data::minimise_box(double eps) {
 }
 
 bool BoxedLcpSolver::Data::primal_newton(int rounds, BoxedLcpStage stage) {
-  const double eps = std::max(kSearchCompliance, compliance);
   for (int i = 0; i < n; ++i) h[i] = bounds(i, g.data()).upper;
   for (int round = 0; round < rounds; ++round) {
     for (int i = 0; i < n; ++i) {
       lower[i] = rows[i].normal < 0 ? rows[i].lower : -h[i];
       upper[i] = rows[i].normal < 0 ? rows[i].upper : h[i];
     }
-    minimise_box(eps);
+    minimise_box(search.data());
     std::copy(box_sets.begin(), box_sets.begin() + n, sets.begin());
     if (set_newton(kPolish, stage)) return true;
     // forces of the minimum, not g: the same velocities, but inside the bounds
@@ -112,7 +111,7 @@ bool BoxedLcpSolver::Data::primal_newton(int rounds, BoxedLcpStage stage) {
       const int normal = rows[i].normal;
       if (normal < 0) continue;
       const LcpBounds box{rows[normal].lower, rows[normal].upper};
-      const double f_n = box.clamp(-w_g[normal] * inverse_d[normal] / eps);
+      const double f_n = box.clamp(-w_g[normal] / search[normal]);
       const double wanted = rows[i].friction * f_n;
       change = std::max(change, std::abs(wanted - h[i]));
       size = std::max(size, wanted);
@@ -129,7 +128,7 @@ void BoxedLcpSolver::Data::sweep(int sweeps, bool backwards) {
   for (int k = 0; k < sweeps; ++k) {
     for (int j = 0; j < n; ++j) {
       const int i = backwards ? n - 1 - j : j;
-      const double wanted = g[i] - (w_g[i] * inverse_d[i] + compliance * g[i]) / (1.0 + compliance);
+      const double wanted = g[i] - (w_g[i] + asked[i] * g[i]) / (d[i] + asked[i]);
       const double change = bounds(i, g.data()).clamp(wanted) - g[i];
       if (change == 0.0) continue;
       g[i] += change;

@@ -1,11 +1,11 @@
 /// Newton's method on the sets. With clamped rows C, sliding rows S (f_S = E f_C, E = ± friction in the column of the
 /// normal) and rows at constant bounds B,
 ///
-///   (A_CC + A_CS E + compliance D_C) f_C = -(b_C + A_CB f_B)
+///   (A_CC + A_CS E + C_C) f_C = -(b_C + A_CB f_B)
 ///
-/// and the next sets are those of the projection of f - w' / d, w' = A f + b + compliance D f. Symmetric without
-/// sliding rows (Cholesky), not symmetric with them (LU). The normal force that bounds a friction row is projected too,
-/// so that a contact which closes starts by sticking if its velocities say so.
+/// and the next sets are those of the projection of f - w' / d, w' = A f + b + C f, C the compliances. Symmetric
+/// without sliding rows (Cholesky), not symmetric with them (LU). The normal force that bounds a friction row is
+/// projected too, so that a contact which closes starts by sticking if its velocities say so.
 
 #include <cmath>
 
@@ -17,6 +17,8 @@ namespace {
 /// What the whole chain may spend on factorisations, Σ m³: some tenths of a second, and 100 of full size.
 constexpr double kMostWork = 4e9;
 constexpr double kMostFullSize = 100.0;
+/// The part of what would stop all rows that counts as their force where there is less.
+constexpr double kNoForce = 1e-3;
 
 }  // namespace
 
@@ -50,12 +52,12 @@ bool BoxedLcpSolver::Data::solve_sets() {
       if (ratio != 0.0) coupled.push_back({i, ratio});
     }
   }
-  if (!solve_clamped(compliance, f.data())) return false;
+  if (!solve_clamped(soft, f.data())) return false;
   for (const Coupled& c : coupled) f[c.row] = c.ratio * f[rows[c.row].normal];
   return true;
 }
 
-bool BoxedLcpSolver::Data::solve_clamped(double eps, double* force) {
+bool BoxedLcpSolver::Data::solve_clamped(const double* softness, double* force) {
   const int m = static_cast<int>(clamped.size());
   if (m == 0) return true;
   const int* at = clamped.data();
@@ -69,7 +71,7 @@ bool BoxedLcpSolver::Data::solve_clamped(double eps, double* force) {
     const double* from = column(at[k]);
     double* to = system.column(k);
     for (int r = symmetric ? RowSystem::from(k) : 0; r < m; ++r) to[r] = from[at[r]];
-    to[k] += eps * d[at[k]];
+    to[k] += softness[at[k]];
   }
   for (const Coupled& c : coupled) {
     const double* from = column(c.row);
@@ -98,9 +100,9 @@ bool BoxedLcpSolver::Data::solve_clamped(double eps, double* force) {
 
 double BoxedLcpSolver::Data::assess() {
   double worst = 0.0;
-  double scale = b_scale;
+  double scale = kNoForce * b_scale;
   double finite = 0.0;
-  const auto projected = [&](int i) { return f[i] - (w[i] * inverse_d[i] + compliance * f[i]); };
+  const auto projected = [&](int i) { return f[i] - (w[i] + soft[i] * f[i]) * inverse_d[i]; };
   for (int i = 0; i < n; ++i) {
     const double p = projected(i);
     const BoxedLcpRow& row = rows[i];

@@ -1,0 +1,245 @@
+/// Laws of a step, over all cases; flights, impacts and stacks in particular; what is refused.
+
+#include "tangere/sim/step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <cmath>
+#include <limits>
+
+#include "tangere/math/error.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/kinematics.hpp"
+#include "tangere/multibody/mass_matrix.hpp"
+#include "tests/support/allocation.hpp"
+#include "tests/support/matrix_near.hpp"
+#include "tests/support/step_cases.hpp"
+
+namespace tangere::test {
+namespace {
+
+class Step : public testing::TestWithParam<StepCase> {
+ protected:
+  const World& world = GetParam().world;
+  const State& state = GetParam().state;
+  const VectorX& u = GetParam().u;
+  Workspace workspace{world};
+  State next;
+  Tape tape;
+};
+
+/// Every row, judged by what v⁺ and the impulses are, not by what the solver says.
+TEST_P(Step, RowsAreComplementary) {
+  ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
+  const VectorX w = tape.problem.jacobian(world.nv()) * tape.v_plus;
+  for (int r = 0; r < tape.problem.num_rows(); ++r) {
+    const Row& row = tape.problem.rows[static_cast<std::size_t>(r)];
+    const BoxedLcpRow& box = tape.problem.boxes[static_cast<std::size_t>(r)];
+    const double f = tape.f[r];
+    const double over = w[r] - row.target;
+    const double most = box.normal >= 0 ? box.friction * tape.f[box.normal] : box.upper;
+    const double least = box.normal >= 0 ? -most : box.lower;
+    const double tiny = 1e-12 * (1.0 + std::abs(f));
+    EXPECT_LE(f, most + tiny);
+    EXPECT_GE(f, least - tiny);
+    // what pushes is at its target but for the compliance
+    const double slack = 10.0 * box.compliance * (std::abs(f) + tape.f.cwiseAbs().maxCoeff()) + 1e-12;
+    if (f < most - tiny) {
+      EXPECT_GE(over, -slack) << to_string(row.kind) << " row " << r;
+    }
+    if (f > least + tiny) {
+      EXPECT_LE(over, slack) << to_string(row.kind) << " row " << r;
+    }
+  }
+}
+
+/// Rows take energy out, and never put any in: f · J (v_free + v⁺) / 2 ≤ 0, impacts that bounce included.
+TEST_P(Step, WithoutCorrectionRowsDoNoWork) {
+  WorldOptions options = world.options();
+  options.contact.correction = 0.0;
+  const World still(world.model(), {}, options);
+  Workspace memory(still);
+  State now = state;
+  Data data(still.model());
+  for (int i = 0; i < 20; ++i) {
+    (void)step(still, now, u, memory, next, &tape);
+    (void)mass_matrix(still.model(), data, now.q);
+    factor_mass_matrix(still.model(), data);
+    VectorX change = tape.problem.jacobian(still.nv()).transpose() * tape.f;
+    const VectorX impulse = change;
+    solve_mass_matrix(still.model(), data, change);
+    const double work = impulse.dot(tape.v_plus - 0.5 * change);
+    EXPECT_LE(work, 1e-12 * (1.0 + impulse.cwiseAbs().dot(tape.v_plus.cwiseAbs()))) << "step " << i;
+    now = next;
+  }
+}
+
+TEST_P(Step, SameBitsAgainAndNothingAllocated) {
+  (void)step(world, state, u, workspace, next, &tape);
+  (void)step(world, state, u, workspace, next, &tape);
+  State again = next;
+  const AllocationCount count;
+  (void)step(world, state, u, workspace, again, &tape);
+  EXPECT_EQ(count.so_far(), 0);
+  EXPECT_EQ(again.q, next.q);
+  EXPECT_EQ(again.v, next.v);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllCases, Step, testing::ValuesIn(all_step_cases()),
+                         step_test_name<testing::TestParamInfo<StepCase>>);
+
+/// A spinning body in free flight keeps its momentum to rounding, whatever its axes do.
+TEST(Flight, KeepsMomentum) {
+  WorldOptions options;
+  options.time_step = 0.01;
+  ModelBuilder builder("flight");
+  builder.set_gravity(Vector3::Zero());
+  builder.add_body(
+      {.name = "body",
+       .inertia = {.mass = 2.0, .center = Vector3::Zero(), .inertia = Vector3(0.5, 0.5, 0.2).asDiagonal()}},
+      {.name = "body", .type = JointType::free});
+  const World world(builder.build(), {}, options);
+  State state{neutral_configuration(world.model()), VectorX::Zero(6)};
+  state.v << 1.0, 0.0, 0.0, 0.0, 0.0, 10.0;
+  Workspace workspace(world);
+  const VectorX u = VectorX::Zero(6);
+  for (int i = 0; i < 100; ++i) (void)step(world, state, u, workspace, state);
+  Data data(world.model());
+  forward_kinematics(world.model(), data, state.q, state.v);
+  const Vector6 V = body_velocity(world.model(), data, 0);
+  EXPECT_NEAR_ABSOLUTE(Vector3(V.head<3>()), Vector3(1.0, 0.0, 0.0), 1e-12);
+  EXPECT_NEAR_ABSOLUTE(Vector3(V.tail<3>()), Vector3(0.0, 0.0, 10.0), 1e-12);
+  EXPECT_NEAR_ABSOLUTE(Vector3(state.q.head<3>()), Vector3(1.0, 0.0, 0.0), 1e-12);
+}
+
+/// Two bodies in the air push each other: together they keep their momentum.
+TEST(Impact, KeepsMomentum) {
+  WorldOptions options;
+  options.contact.correction = 0.0;
+  const Shape ball = Sphere{0.1};
+  Vector6 there = Vector6::Zero();
+  there[0] = 1.0;
+  const StepCase balls = free_bodies("balls",
+                                     {{ball, Pose::translation({0, 0, 5}), there, 1.0},
+                                      {ball, Pose::translation({0.19, 0.03, 5}), Vector6::Zero(), 3.0}},
+                                     0.5, 0.0, options);
+  Workspace workspace(balls.world);
+  State next;
+  const VectorX u = VectorX::Zero(12);
+  const StepResult& result = step(balls.world, balls.state, u, workspace, next);
+  ASSERT_EQ(result.contacts.size(), 1U);
+  EXPECT_GT(result.contacts[0].impulse[0], 0.1);
+  const auto momentum = [&](const State& state) -> Vector3 {
+    Data data(balls.world.model());
+    forward_kinematics(balls.world.model(), data, state.q, state.v);
+    return body_velocity(balls.world.model(), data, 1).head<3>() +
+           3.0 * body_velocity(balls.world.model(), data, 2).head<3>();
+  };
+  const Vector3 gravity(0.0, 0.0, -9.81 * 4.0 * options.time_step);
+  EXPECT_NEAR_ABSOLUTE(Vector3(momentum(next)), Vector3(momentum(balls.state) + gravity), 1e-12);
+}
+
+/// What would end inside the floor ends on it.
+TEST(Impact, StopsAtTheSurface) {
+  WorldOptions options;
+  options.time_step = 0.01;
+  Vector6 down = Vector6::Zero();
+  down[2] = -3.0;
+  const StepCase ball = free_bodies("ball", {{Sphere{0.1}, Pose::translation({0, 0, 0.12}), down}}, 0.5, 0.0, options);
+  Workspace workspace(ball.world);
+  State next;
+  (void)step(ball.world, ball.state, VectorX::Zero(6), workspace, next);
+  EXPECT_NEAR(next.q[2], 0.1, 1e-7);
+}
+
+/// A block on a slope: sticks below the angle of friction, slides above it with g (sin − μ cos).
+TEST(Friction, OfABlockOnASlope) {
+  for (const double angle : {0.3, 0.6}) {
+    const double friction = 0.5;
+    WorldOptions options;
+    options.time_step = 1e-3;
+    ModelBuilder builder("slope");
+    builder.set_gravity(9.81 * Vector3(std::sin(angle), 0.0, -std::cos(angle)));
+    builder.add_body(
+        {.name = "floor", .shapes = {{.name = "f", .shape = HalfSpace{Vector3::UnitZ(), 0.0}, .friction = friction}}},
+        {.name = "floor"});
+    const Shape box = Box{.size = {0.4, 0.4, 0.1}};
+    builder.add_body({.name = "box",
+                      .inertia = mass_properties(box, 100.0),
+                      .shapes = {{.name = "b", .shape = box, .friction = 1.0}}},
+                     {.name = "box", .type = JointType::free});
+    const World world(builder.build(), {}, options);
+    State state{neutral_configuration(world.model()), VectorX::Zero(6)};
+    state.q[2] = 0.05;
+    Workspace workspace(world);
+    for (int i = 0; i < 500; ++i)
+      ASSERT_EQ(step(world, state, VectorX::Zero(6), workspace, state).status, StepStatus::solved);
+    const double expected = std::max(0.0, 9.81 * (std::sin(angle) - friction * std::cos(angle)) * 0.5);
+    EXPECT_NEAR(state.v[0], expected, 1e-5) << "angle " << angle;
+    EXPECT_NEAR(state.v.tail<3>().norm(), 0.0, 1e-6);
+  }
+}
+
+/// A stack of ten boxes stands for ten seconds, and every step is solved.
+TEST(Stack, TenBoxesStand) {
+  WorldOptions options;
+  options.time_step = 5e-3;
+  std::vector<FreeBody> boxes;
+  for (int i = 0; i < 10; ++i)
+    boxes.push_back({Box{.size = {0.3, 0.3, 0.2}}, Pose::translation({0.002 * (i % 3), 0.0, 0.1 + 0.2 * i})});
+  const StepCase stack = free_bodies("stack", boxes, 0.6, 0.0, options);
+  Workspace workspace(stack.world);
+  State state = stack.state;
+  const VectorX u = VectorX::Zero(60);
+  for (int i = 0; i < 2000; ++i)
+    ASSERT_EQ(step(stack.world, state, u, workspace, state).status, StepStatus::solved) << "step " << i;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_NEAR(state.q[7 * i + 2], 0.1 + 0.2 * i, 1e-4);
+    EXPECT_NEAR(state.q[7 * i], 0.002 * (i % 3), 1e-4);
+  }
+  EXPECT_LT(state.v.norm(), 1e-4);
+}
+
+TEST(StepInput, IsChecked) {
+  const StepCase& one = all_step_cases().front();
+  Workspace workspace(one.world);
+  State next = one.state;
+  const auto field = [&](const State& state, const VectorX& u) -> std::string {
+    try {
+      (void)step(one.world, state, u, workspace, next);
+    } catch (const InputError& error) {
+      return error.field();
+    }
+    return "";
+  };
+  State wrong = one.state;
+  wrong.v[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(field(wrong, one.u), "v[3]");
+  wrong = one.state;
+  wrong.q[1] = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(field(wrong, one.u), "q[1]");
+  wrong.q.resize(2);
+  EXPECT_EQ(field(wrong, one.u), "q");
+  EXPECT_EQ(field(one.state, VectorX::Zero(1)), "u");
+  EXPECT_EQ(next.q, one.state.q);
+
+  const Model& model = one.world.model();
+  const auto refuse = [&](const WorldOptions& options) -> std::string {
+    try {
+      const World world(model, {}, options);
+    } catch (const InputError& error) {
+      return error.field();
+    }
+    return "";
+  };
+  EXPECT_EQ(refuse({.time_step = 0.0}), "time_step");
+  EXPECT_EQ(refuse({.time_step = -1.0}), "time_step");
+  EXPECT_EQ(refuse({.contact = {.correction = 2.0}}), "contact.correction");
+  EXPECT_EQ(refuse({.contact = {.margin = -1.0}}), "contact.margin");
+  EXPECT_THROW(World(model, {Actuator{.name = "a", .dof = 77}}), InputError);
+}
+
+}  // namespace
+}  // namespace tangere::test
