@@ -359,7 +359,7 @@ void LcpDerivatives::displace(const Model& model, const Data& data, const Solved
     RowBlock here = block;
     here.x.setZero();
     Vector12 moved;
-    moved << displacement.shapes(pair.body_A, place), displacement.shapes(pair.body_B, place);
+    moved << displacement.shapes(block, 0, place), displacement.shapes(block, 1, place);
     const FrameMotion& motion = problem.motions[b];
     const Vector3 dp = motion.point * moved;
     const Vector3 dtheta = motion.rotation * moved;

@@ -29,15 +29,15 @@ namespace tangere {
 /// A step, as it was made.
 struct SolvedStep {
   const ContactProblem& problem;
-  VectorArgument q;
-  VectorArgument v;
-  VectorArgument v_plus;
+  const VectorX& q;
+  const VectorX& v;
+  const VectorX& v_plus;
   /// Of the rows.
-  VectorArgument f;
+  const VectorX& f;
   std::span<const RowSet> sets;
   /// dτ/dq and dτ/dv of the actuators, diagonal.
-  VectorArgument tau_q;
-  VectorArgument tau_v;
+  const VectorX& tau_q;
+  const VectorX& tau_v;
   /// First coordinates of the free joints, whose ω × v is not in the step.
   std::span<const int> free_dofs;
 };
@@ -66,11 +66,11 @@ class LcpDerivatives {
   /// dv⁺ along (δq, δv, δτ), after `linearise`.
   void forward(const Model& model, const Data& data, VectorArgument dq, VectorArgument dv, VectorArgument dtau,
                VectorX& dv_plus);
-  /// The r_x and s_x of a variable that moves bodies or the shapes on them (in place: both are added to). For each
-  /// body: the twist of its shapes about a point, and the change of its twist at v⁺ and at the old v (zero if only
-  /// shapes move).
+  /// The r_x and s_x of a variable that moves bodies or the shapes on them (in place: both are added to). For side 0
+  /// (A) or 1 (B) of a block, the twist of what it touches about a point; for a body, the change of its twist at some
+  /// velocities (zero if only shapes move).
   struct Displacement {
-    std::function<Vector6(int body, const Vector3& about)> shapes;
+    std::function<Vector6(const RowBlock& block, int side, const Vector3& about)> shapes;
     std::function<Vector6(int body, const Vector3& about, const BodyVelocities& velocities)> twist;
   };
   void displace(const Model& model, const Data& data, const SolvedStep& step, const Displacement& displacement,

@@ -300,16 +300,17 @@ std::string_view to_string(RowKind kind) {
   return "?";
 }
 
-void ProblemBuilder::build(const Model& model, const Data& data, const BodyVelocities& velocities, VectorArgument q,
-                           VectorArgument v, double time_step, const ContactOptions& options, bool with_motions,
-                           ContactProblem& problem) {
+void ProblemBuilder::build(const Model& model, const RowScales& scales, const Data& data,
+                           const BodyVelocities& velocities, VectorArgument q, VectorArgument v, double time_step,
+                           const ContactOptions& options, bool with_motions, ContactProblem& problem) {
   problem.time_step = time_step;
   problem.pairs.clear();
   problem.blocks.clear();
   problem.rows.clear();
   problem.boxes.clear();
   problem.keys.clear();
-  Assembly assembly(model, data, scales_, time_step, options, with_motions, problem);
+  if (columns_.cols() != model.nv()) columns_.setZero(6, model.nv());
+  Assembly assembly(model, data, scales, time_step, options, with_motions, problem);
   assembly.add_contacts(velocities);
   if (options.constraints) assembly.add_constraints();
   assembly.add_coordinates(q, v);

@@ -101,13 +101,11 @@ struct ContactProblem {
 /// which impacts are judged; `data` has the poses at q.
 class ProblemBuilder {
  public:
-  explicit ProblemBuilder(const Model& model) : scales_(model) { columns_.setZero(6, model.nv()); }
-
-  void build(const Model& model, const Data& data, const BodyVelocities& velocities, VectorArgument q, VectorArgument v,
-             double time_step, const ContactOptions& options, bool with_motions, ContactProblem& problem);
+  void build(const Model& model, const RowScales& scales, const Data& data, const BodyVelocities& velocities,
+             VectorArgument q, VectorArgument v, double time_step, const ContactOptions& options, bool with_motions,
+             ContactProblem& problem);
 
  private:
-  RowScales scales_;
   Matrix6X columns_;
   std::vector<int> blocks_of_tree_;
 };

@@ -86,11 +86,7 @@ void record(const State& state, VectorArgument u, const LcpSolution& solution, c
 }  // namespace
 
 Workspace::Memory::Memory(const World& world)
-    : data(world.model()),
-      velocities(world.model()),
-      finder(world.model(), world.scene()),
-      builder(world.model()),
-      lcp(world.model()) {}
+    : data(world.model()), velocities(world.model()), finder(world.model(), world.scene()), lcp(world.model()) {}
 
 Workspace::Workspace(const World& world) : memory_(std::make_unique<Memory>(world)) {}
 Workspace::~Workspace() = default;
@@ -129,8 +125,8 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
                 tape != nullptr ? &m.problem.motions : nullptr);
   stopwatch.lap(result.profile.collision);
 
-  m.builder.build(model, m.data, m.velocities, state.q, state.v, options.time_step, options.contact, tape != nullptr,
-                  m.problem);
+  m.builder.build(model, world.scales(), m.data, m.velocities, state.q, state.v, options.time_step, options.contact,
+                  tape != nullptr, m.problem);
   stopwatch.lap(result.profile.rows);
 
   const LcpSolution& solution =

@@ -40,4 +40,9 @@ struct Workspace::Memory {
 /// zero.
 void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a);
 
+/// A tape, as the derivatives want it, after `actuation_derivatives` for it.
+[[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Memory& m);
+/// Actuators and rows of a tape, linearised. InputError if it is not of this world.
+void linearise(const World& world, const Tape& tape, Workspace::Memory& m);
+
 }  // namespace tangere

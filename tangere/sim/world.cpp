@@ -47,7 +47,14 @@ void WorldOptions::verify() const {
 }
 
 World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& options)
-    : model_(std::move(model)), actuators_(std::move(actuators)), options_(options), scene_(model_) {
+    : World(model, std::move(actuators), options, RowScales(model)) {}
+
+World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& options, RowScales scales)
+    : model_(std::move(model)),
+      actuators_(std::move(actuators)),
+      options_(options),
+      scene_(model_),
+      scales_(std::move(scales)) {
   options_.verify();
   verify_actuators(model_, actuators_);
   verify_positions(model_, actuators_);

@@ -10,6 +10,7 @@
 
 #include "tangere/contact/collision_scene.hpp"
 #include "tangere/contact/options.hpp"
+#include "tangere/contact/row_scales.hpp"
 #include "tangere/multibody/actuator.hpp"
 #include "tangere/multibody/model.hpp"
 
@@ -37,11 +38,15 @@ class World {
   /// Without actuators the control is the generalised force itself. Throws InputError for wrong options, actuators of
   /// coordinates that do not exist, and half-spaces that move.
   explicit World(Model model, std::vector<Actuator> actuators = {}, const WorldOptions& options = {});
+  /// With the scales of another world of the same bodies and joints.
+  World(Model model, std::vector<Actuator> actuators, const WorldOptions& options, RowScales scales);
 
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const std::vector<Actuator>& actuators() const { return actuators_; }
   [[nodiscard]] const WorldOptions& options() const { return options_; }
   [[nodiscard]] const CollisionScene& scene() const { return scene_; }
+  /// How easily its bodies move, in general: what compliances are relative to.
+  [[nodiscard]] const RowScales& scales() const { return scales_; }
   [[nodiscard]] int nq() const { return model_.nq(); }
   [[nodiscard]] int nv() const { return model_.nv(); }
   /// The size of a control.
@@ -54,6 +59,7 @@ class World {
   std::vector<Actuator> actuators_;
   WorldOptions options_;
   CollisionScene scene_;
+  RowScales scales_;
   std::vector<int> free_dofs_;
 };
 

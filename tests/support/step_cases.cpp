@@ -169,16 +169,18 @@ StepCase free_bodies(const std::string& name, const std::vector<FreeBody>& bodie
   builder.add_body({.name = "floor",
                     .shapes = {{.name = "floor",
                                 .shape = HalfSpace{Vector3::UnitZ(), 0.0},
-                                .friction = friction,
-                                .restitution = restitution > 0.0 ? 1.0 : 0.0}}},
+                                .friction = friction > 0.0 ? friction + 0.1 : 0.0,
+                                .restitution = restitution > 0.0 ? 0.9 : 0.0}}},
                    {.name = "floor"});
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const std::string body_name = "body" + std::to_string(i);
-    builder.add_body(
-        {.name = body_name,
-         .inertia = inertia_of(bodies[i].shape, bodies[i].mass),
-         .shapes = {{.name = body_name, .shape = bodies[i].shape, .friction = friction, .restitution = restitution}}},
-        {.name = body_name, .type = JointType::free});
+    builder.add_body({.name = body_name,
+                      .inertia = inertia_of(bodies[i].shape, bodies[i].mass),
+                      .shapes = {{.name = body_name,
+                                  .shape = bodies[i].shape,
+                                  .friction = friction > 0.0 ? friction + 0.01 * static_cast<double>(i) : 0.0,
+                                  .restitution = restitution}}},
+                     {.name = body_name, .type = JointType::free});
   }
   World world(builder.build(), {}, options);
   State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};

@@ -1,0 +1,97 @@
+#pragma once
+
+/// The derivative of the last part of a step (private to sim).
+///
+///   q' = q ⊕ d,  d = dt v̂,  v̂ = v⁺ or v          v' = v⁺, but Xᵀ v⁺_linear at free joints, X = exp(d_angular)
+///
+/// All of it is block diagonal by joints: for a free joint, with J_r the right Jacobian of SO(3),
+///
+///   dp' = Xᵀ (δp + δφ × d_linear + δd_linear)      dφ' = Xᵀ δφ + J_r δd_angular
+///   dv'_linear = Xᵀ δv⁺ + v'_linear × J_r δd_angular
+
+#include <Eigen/Geometry>
+
+#include "tangere/math/so3.hpp"
+#include "tangere/sim/step.hpp"
+
+namespace tangere {
+
+/// The last part of a step: (δq, δd, δv⁺) to (δq', δv'), applied in place to rows of matrices.
+class Integration {
+ public:
+  Integration(const World& world, const Tape& tape) : world_(world), tape_(tape) {
+    dt_ = world.options().time_step;
+    semi_implicit_ = world.options().integrator == Integrator::semi_implicit;
+  }
+
+  [[nodiscard]] double time_step() const { return dt_; }
+  [[nodiscard]] bool semi_implicit() const { return semi_implicit_; }
+
+  /// `q` has δq and becomes δq'; `d` is δd = dt δv̂; `v` has δv⁺ and becomes δv'. One column a direction.
+  template <class Q, class D, class V>
+  void forward(Q&& q, const D& d, V&& v) const {
+    for (const Joint& joint : world_.model().joints()) {
+      const int k = joint.first_v;
+      if (joint.nq == joint.nv) {
+        q.middleRows(k, joint.nv) += d.middleRows(k, joint.nv);
+        continue;
+      }
+      const int turn = k + joint.nv - 3;
+      const Turn t(moved(turn));
+      if (joint.nv == 6) {
+        const Matrix3 lever = so3::hat(moved(k));
+        const Eigen::Matrix<double, 3, Eigen::Dynamic> linear =
+            t.Xt * (q.middleRows(k, 3) - lever * q.middleRows(turn, 3) + d.middleRows(k, 3));
+        q.middleRows(k, 3) = linear;
+        const Vector3 v_next = t.Xt * tape_.v_plus.segment<3>(k);
+        const Eigen::Matrix<double, 3, Eigen::Dynamic> turned =
+            t.Xt * v.middleRows(k, 3) + so3::hat(v_next) * t.J_r * d.middleRows(turn, 3);
+        v.middleRows(k, 3) = turned;
+      }
+      const Eigen::Matrix<double, 3, Eigen::Dynamic> angular =
+          t.Xt * q.middleRows(turn, 3) + t.J_r * d.middleRows(turn, 3);
+      q.middleRows(turn, 3) = angular;
+    }
+  }
+
+  /// Transposed: `q` has the gradient of q' and becomes that of q, `d` becomes that of d, `v` that of v' and becomes
+  /// v⁺'s.
+  void reverse(VectorX& q, VectorX& d, VectorX& v) const {
+    d = q;
+    for (const Joint& joint : world_.model().joints()) {
+      if (joint.nq == joint.nv) continue;
+      const int k = joint.first_v;
+      const int turn = k + joint.nv - 3;
+      const Turn t(moved(turn));
+      const Vector3 angular = q.segment<3>(turn);
+      q.segment<3>(turn) = t.Xt.transpose() * angular;
+      d.segment<3>(turn) = t.J_r.transpose() * angular;
+      if (joint.nv != 6) continue;
+      const Vector3 linear = t.Xt.transpose() * q.segment<3>(k);
+      q.segment<3>(k) = linear;
+      d.segment<3>(k) = linear;
+      // (δφ × d)ᵀ g = δφ · (d × g)
+      q.segment<3>(turn) += moved(k).cross(linear);
+      const Vector3 v_next = t.Xt * tape_.v_plus.segment<3>(k);
+      const Vector3 g = v.segment<3>(k);
+      v.segment<3>(k) = t.Xt.transpose() * g;
+      d.segment<3>(turn) += t.J_r.transpose() * g.cross(v_next);
+    }
+  }
+
+ private:
+  struct Turn {
+    explicit Turn(const Vector3& phi) : Xt(so3::exp(phi).transpose()), J_r(so3::right_jacobian(phi)) {}
+    Matrix3 Xt;
+    Matrix3 J_r;
+  };
+
+  [[nodiscard]] Vector3 moved(int k) const { return dt_ * (semi_implicit_ ? tape_.v_plus : tape_.v).segment<3>(k); }
+
+  const World& world_;
+  const Tape& tape_;
+  double dt_;
+  bool semi_implicit_;
+};
+
+}  // namespace tangere

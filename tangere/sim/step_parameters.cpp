@@ -1,0 +1,126 @@
+#include "tangere/sim/step_parameters.hpp"
+
+#include <array>
+
+#include "tangere/math/error.hpp"
+#include "tangere/math/so3.hpp"
+
+namespace tangere {
+namespace {
+
+using Kind = StepParameter::Kind;
+constexpr std::array kComponents = {"x", "y", "z", "rx", "ry", "rz"};
+
+std::string shape_name(const World& world, int shape) {
+  const SceneShape& at = world.scene().shapes()[static_cast<std::size_t>(shape)];
+  const std::string& name = world.scene().shape(world.model(), shape).name;
+  return world.model().body(at.body).spec.name + "." + (name.empty() ? std::to_string(at.index) : name);
+}
+
+}  // namespace
+
+void require_parameter(const World& world, const StepParameter& p) {
+  if (p.kind == Kind::model) {
+    require_parameter(world.model(), p.model);
+    return;
+  }
+  const auto count = static_cast<int>(world.scene().shapes().size());
+  const bool good = p.shape >= 0 && p.shape < count && p.component >= 0 && p.component < 6;
+  if (!good) throw InputError("parameter", "is of a shape or component that the world does not have");
+}
+
+std::vector<StepParameter> all_step_parameters(const World& world) {
+  std::vector<StepParameter> out;
+  for (const Parameter& parameter : all_parameters(world.model())) out.push_back({.model = parameter});
+  for (int s = 0; s < static_cast<int>(world.scene().shapes().size()); ++s) {
+    out.push_back({.kind = Kind::friction, .shape = s});
+    out.push_back({.kind = Kind::restitution, .shape = s});
+    for (int k = 0; k < 6; ++k) out.push_back({.kind = Kind::shape_placement, .shape = s, .component = k});
+  }
+  return out;
+}
+
+std::string parameter_name(const World& world, const StepParameter& parameter) {
+  require_parameter(world, parameter);
+  switch (parameter.kind) {
+    case Kind::model:
+      return parameter_name(world.model(), parameter.model);
+    case Kind::friction:
+      return shape_name(world, parameter.shape) + ".friction";
+    case Kind::restitution:
+      return shape_name(world, parameter.shape) + ".restitution";
+    case Kind::shape_placement:
+      break;
+  }
+  return shape_name(world, parameter.shape) + ".placement." +
+         kComponents[static_cast<std::size_t>(parameter.component)];
+}
+
+StepParameter find_step_parameter(const World& world, std::string_view name) {
+  for (const StepParameter& parameter : all_step_parameters(world))
+    if (parameter.kind != Kind::model && parameter_name(world, parameter) == name) return parameter;
+  return {.model = find_parameter(world.model(), name)};
+}
+
+VectorX parameter_values(const World& world, std::span<const StepParameter> parameters) {
+  VectorX out(static_cast<Eigen::Index>(parameters.size()));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const StepParameter& p = parameters[i];
+    require_parameter(world, p);
+    double& value = out[static_cast<Eigen::Index>(i)];
+    if (p.kind == Kind::model) {
+      value = parameter_values(world.model(), std::span(&p.model, 1))[0];
+      continue;
+    }
+    const CollisionShape& shape = world.scene().shape(world.model(), p.shape);
+    if (p.kind == Kind::friction) value = shape.friction;
+    if (p.kind == Kind::restitution) value = shape.restitution;
+    if (p.kind == Kind::shape_placement)
+      value = p.component < 3 ? shape.X_BS.p[p.component] : so3::log(shape.X_BS.R)[p.component - 3];
+  }
+  return out;
+}
+
+World with_parameters(const World& world, std::span<const StepParameter> parameters,
+                      const Eigen::Ref<const VectorX>& values) {
+  if (values.size() != static_cast<Eigen::Index>(parameters.size()))
+    throw InputError("values", "must be one a parameter");
+  std::vector<Parameter> of_model;
+  std::vector<double> model_values;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    require_parameter(world, parameters[i]);
+    if (parameters[i].kind != Kind::model) continue;
+    of_model.push_back(parameters[i].model);
+    model_values.push_back(values[static_cast<Eigen::Index>(i)]);
+  }
+  const Eigen::Map<const VectorX> given(model_values.data(), static_cast<Eigen::Index>(model_values.size()));
+  const Model changed_model = with_parameters(world.model(), of_model, given);
+  ModelBuilder builder(changed_model);
+
+  // shapes: body by body, with all that changes
+  for (int b = 0; b < world.model().num_bodies(); ++b) {
+    BodySpec body = changed_model.body(b).spec;
+    bool changed = false;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const StepParameter& p = parameters[i];
+      if (p.kind == Kind::model) continue;
+      const SceneShape& at = world.scene().shapes()[static_cast<std::size_t>(p.shape)];
+      if (at.body != b) continue;
+      changed = true;
+      const double value = values[static_cast<Eigen::Index>(i)];
+      CollisionShape& shape = body.shapes[static_cast<std::size_t>(at.index)];
+      if (p.kind == Kind::friction) shape.friction = value;
+      if (p.kind == Kind::restitution) shape.restitution = value;
+      if (p.kind == Kind::shape_placement && p.component < 3) shape.X_BS.p[p.component] = value;
+      if (p.kind == Kind::shape_placement && p.component >= 3) {
+        Vector3 turn = so3::log(shape.X_BS.R);
+        turn[p.component - 3] = value;
+        shape.X_BS.R = so3::exp(turn);
+      }
+    }
+    if (changed) builder.set_body(b, std::move(body));
+  }
+  return World(builder.build(), world.actuators(), world.options(), world.scales());
+}
+
+}  // namespace tangere

@@ -1,0 +1,56 @@
+#pragma once
+
+/// The parameters of a world, and the derivative of a step with respect to them.
+///
+/// Beside those of the model (multibody/parameters.hpp):
+///
+///   <body>.<shape>.friction  .restitution       <shape>: its name, or its number on the body if that is empty
+///   <body>.<shape>.placement.x y z rx ry rz     of X_BS: in the body's axes, and its rotation vector
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tangere/multibody/parameters.hpp"
+#include "tangere/sim/step_derivatives.hpp"
+
+namespace tangere {
+
+struct StepParameter {
+  enum class Kind { model, friction, restitution, shape_placement };
+
+  Kind kind = Kind::model;
+  /// Kind::model.
+  Parameter model{};
+  /// The others: index into the scene's shapes, and of x y z rx ry rz.
+  int shape = 0;
+  int component = 0;
+
+  bool operator==(const StepParameter&) const = default;
+};
+
+[[nodiscard]] std::vector<StepParameter> all_step_parameters(const World& world);
+/// InputError unless the world has this parameter.
+void require_parameter(const World& world, const StepParameter& parameter);
+[[nodiscard]] std::string parameter_name(const World& world, const StepParameter& parameter);
+/// InputError for a name that is none.
+[[nodiscard]] StepParameter find_step_parameter(const World& world, std::string_view name);
+[[nodiscard]] VectorX parameter_values(const World& world, std::span<const StepParameter> parameters);
+/// The same world with other values (and the same scales of compliances); InputError if they are not possible.
+[[nodiscard]] World with_parameters(const World& world, std::span<const StepParameter> parameters,
+                                    const Eigen::Ref<const VectorX>& values);
+
+/// nv x the number of parameters.
+struct StepParameterJacobians {
+  MatrixX q;
+  MatrixX v;
+};
+
+/// Of the next state, sets held. The friction of a pair is the smaller of two: the other one has no effect (of equals,
+/// that of the first shape counts). The constants that scale the compliance are held, which matters only where rows
+/// repeat each other and slide in different directions.
+void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                              std::span<const StepParameter> parameters, StepParameterJacobians& out);
+
+}  // namespace tangere

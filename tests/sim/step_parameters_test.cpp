@@ -1,0 +1,130 @@
+/// Derivatives of a step with respect to all that a world is made of.
+
+#include "tangere/sim/step_parameters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tangere/math/error.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tests/support/finite_difference.hpp"
+#include "tests/support/matrix_near.hpp"
+#include "tests/support/step_cases.hpp"
+
+namespace tangere::test {
+namespace {
+
+/// Which way a value may go.
+enum class Bound { none, forward, skip };
+Bound bound_of(const World& world, const StepParameter& p, double value) {
+  // of two equal frictions the smaller one counts
+  if (p.kind == StepParameter::Kind::friction)
+    for (int other = 0; other < static_cast<int>(world.scene().shapes().size()); ++other)
+      if (other != p.shape && world.scene().shape(world.model(), other).friction == value) return Bound::skip;
+  // rows appear with friction, and rebounds with restitution: a kink
+  if (p.kind == StepParameter::Kind::friction || p.kind == StepParameter::Kind::restitution)
+    return value == 0.0 ? Bound::skip : Bound::none;
+  if (p.kind != StepParameter::Kind::model) return Bound::none;
+  switch (p.model.kind) {
+    case Parameter::Kind::mass:
+    case Parameter::Kind::center:
+    case Parameter::Kind::inertia:
+      return world.model().body(p.model.index).spec.inertia.mass == 0.0 ? Bound::skip : Bound::none;
+    case Parameter::Kind::damping:
+    case Parameter::Kind::stiffness:
+    case Parameter::Kind::armature:
+      return value == 0.0 ? Bound::forward : Bound::none;
+    default:
+      return Bound::none;
+  }
+}
+
+class StepParameters : public testing::TestWithParam<StepCase> {
+ protected:
+  const World& world = GetParam().world;
+  const State& state = GetParam().state;
+  const VectorX& u = GetParam().u;
+  int nv = world.nv();
+  std::vector<StepParameter> parameters = all_step_parameters(world);
+};
+
+TEST_P(StepParameters, HaveNamesAndValues) {
+  std::set<std::string> names;
+  for (const StepParameter& parameter : parameters) {
+    const std::string name = parameter_name(world, parameter);
+    EXPECT_TRUE(names.insert(name).second) << name;
+  }
+  EXPECT_EQ(find_step_parameter(world, parameter_name(world, parameters.back())), parameters.back());
+  const VectorX values = parameter_values(world, parameters);
+  EXPECT_NEAR_ABSOLUTE(parameter_values(with_parameters(world, parameters, values), parameters), values, 1e-12);
+  EXPECT_THROW((void)find_step_parameter(world, "nobody.friction"), InputError);
+}
+
+TEST_P(StepParameters, JacobiansAreThoseOfTheStep) {
+  Workspace workspace(world);
+  State next;
+  Tape tape;
+  ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
+  StepParameterJacobians jacobians;
+  step_parameter_jacobians(world, tape, workspace, parameters, jacobians);
+  WarmStart warm;
+  workspace.save(warm);
+
+  const VectorX values = parameter_values(world, parameters);
+  int num_ties = 0;
+  const std::size_t stride = parameters.size() > 100 ? 7 : 1;
+  for (std::size_t i = 0; i < parameters.size(); i += stride) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const Bound bound = bound_of(world, parameters[i], values[column]);
+    if (bound == Bound::skip) continue;
+    bool held = true;
+    const auto moved = [&](const VectorX& t) -> VectorX {
+      const World other =
+          with_parameters(world, std::span(&parameters[i], 1), VectorX::Constant(1, values[column] + t[0]));
+      Workspace memory(other);
+      memory.restore(warm);
+      State to;
+      const StepResult& result = step(other, state, u, memory, to);
+      held = held && std::equal(result.sets.begin(), result.sets.end(), tape.sets.begin(), tape.sets.end());
+      VectorX out(2 * nv);
+      difference(world.model(), next.q, to.q, out.head(nv));
+      out.tail(nv) = to.v - next.v;
+      return out;
+    };
+    // within what keeps the sets
+    VectorX expected;
+    double scale = 0.05 * std::max(0.1, std::abs(values[column]));
+    for (; scale > 1e-9; scale /= 4.0) {
+      held = true;
+      try {
+        (void)moved(VectorX::Constant(1, scale));
+        if (bound == Bound::none) (void)moved(VectorX::Constant(1, -scale));
+      } catch (const InputError&) {
+        held = false;  // not a possible value
+      }
+      if (held) break;
+    }
+    if (!held) {
+      ++num_ties;
+      continue;
+    }
+    expected = difference(moved, 1, 2 * nv,
+                          {.scale = scale, .side = bound == Bound::none ? Side::both : Side::forward, .noise = 1e-11})
+                   .jacobian;
+    VectorX actual(2 * nv);
+    actual << jacobians.q.col(column), jacobians.v.col(column);
+    // and what the difference itself is off by, where rows repeat each other and slide apart
+    const double allowed =
+        1e-7 * std::max(1.0, expected.cwiseAbs().maxCoeff()) + 2.0 * difference_of_step.error.maxCoeff();
+    EXPECT_NEAR_ABSOLUTE(actual, expected, allowed) << parameter_name(world, parameters[i]);
+  }
+  // what turns a planar mechanism out of its plane gives it rows that it did not have
+  EXPECT_LE(num_ties, world.free_dofs().empty() ? static_cast<int>(parameters.size()) / 4 : 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllCases, StepParameters, testing::ValuesIn(all_step_cases()),
+                         step_test_name<testing::TestParamInfo<StepCase>>);
+
+}  // namespace
+}  // namespace tangere::test
