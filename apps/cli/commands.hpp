@@ -4,6 +4,7 @@
 /// input.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,29 @@ struct InspectArguments {
   std::string keyframe;
 };
 [[nodiscard]] int run_inspect(const InspectArguments& arguments);
+
+struct SimulateArguments {
+  /// A scene (.json), URDF or MJCF.
+  std::string file;
+  /// The contact formulation; `lcp` is the one there is.
+  std::string contact = "lcp";
+  /// Of the scene if not given.
+  std::optional<double> time_step;
+  int steps = 1000;
+  /// Disturbs the velocities of the start.
+  std::optional<std::uint64_t> seed;
+  /// The same in every step; empty: zero.
+  std::vector<double> u;
+  /// `fixed` or `free`.
+  std::string base = "fixed";
+  std::vector<std::string> package_paths;
+  /// Empty: no recording.
+  std::string record;
+  double frames_per_second = 60.0;
+  bool check_gradients = false;
+  bool json = false;
+};
+[[nodiscard]] int run_simulate(const SimulateArguments& arguments);
 
 struct DoctorArguments {
   bool json = false;

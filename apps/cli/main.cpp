@@ -52,6 +52,35 @@ int run(int argc, char** argv) {
   inspect_command->add_option("--export", inspect.export_as, "Write the robot as a file: urdf or mjcf")
       ->check(CLI::IsMember({"urdf", "mjcf"}));
 
+  SimulateArguments simulate;
+  CLI::App* simulate_command =
+      app.add_subcommand("simulate", "Simulate a scene or a robot, record it, check its gradients");
+  simulate_command->add_option("SCENE", simulate.file, "Scene (.json) or robot file (URDF, MJCF)")->required();
+  simulate_command->add_option("--contact", simulate.contact, "Contact formulation: lcp")
+      ->check(CLI::IsMember({"lcp"}))
+      ->capture_default_str();
+  simulate_command->add_option("--dt", simulate.time_step, "Time step in seconds (default: the scene's)");
+  simulate_command->add_option("--steps", simulate.steps, "Number of steps")->capture_default_str();
+  simulate_command->add_option("--u", simulate.u, "Control, the same in every step: nu numbers, by commas (default: 0)")
+      ->delimiter(',');
+  simulate_command->add_option(
+      "--seed", simulate.seed,
+      "Disturb the velocities of the start by normal random numbers, 0.01 m/s or rad/s (default: not)");
+  simulate_command->add_option("--base", simulate.base, "What holds the root of a URDF: fixed or free")
+      ->check(CLI::IsMember({"fixed", "free"}))
+      ->capture_default_str();
+  simulate_command
+      ->add_option("--package-path", simulate.package_paths,
+                   "Folder where package://… and relative mesh names are looked for (may be repeated)")
+      ->expected(1)
+      ->take_all();
+  simulate_command->add_option("--record", simulate.record, "File to write a recording to (docs/simulate.md)");
+  simulate_command->add_option("--fps", simulate.frames_per_second, "Most frames of the recording a simulated second")
+      ->capture_default_str();
+  simulate_command->add_flag("--check-gradients", simulate.check_gradients,
+                             "Compare the Jacobians of up to 20 steps with differences; exit code 1 if any is wrong");
+  simulate_command->add_flag("--json", simulate.json, "For machines");
+
   DoctorArguments doctor;
   CLI::App* doctor_command = app.add_subcommand("doctor", "Say what is present, and check that it works");
   doctor_command->add_flag("--json", doctor.json, "For machines");
@@ -61,17 +90,19 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& wish) {
     return app.exit(wish);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    const CLI::App* where = demo_command->parsed()      ? demo_command
-                            : query_command->parsed()   ? query_command
-                            : inspect_command->parsed() ? inspect_command
-                            : doctor_command->parsed()  ? doctor_command
-                                                        : &app;
+    const CLI::App* where = demo_command->parsed()       ? demo_command
+                            : query_command->parsed()    ? query_command
+                            : inspect_command->parsed()  ? inspect_command
+                            : simulate_command->parsed() ? simulate_command
+                            : doctor_command->parsed()   ? doctor_command
+                                                         : &app;
     std::fprintf(stderr, "tangere: %s\n\n%s", error.what(), where->help(where == &app ? "" : "tangere").c_str());
     return kExitBadInput;
   }
   if (demo_command->parsed()) return run_demo(demo);
   if (query_command->parsed()) return run_query(query);
   if (inspect_command->parsed()) return run_inspect(inspect);
+  if (simulate_command->parsed()) return run_simulate(simulate);
   return run_doctor(doctor);
 }
 

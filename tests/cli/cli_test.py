@@ -6,13 +6,16 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 BINARY = ""
+SCENES = Path(__file__).resolve().parent.parent.parent / "scenes"
 
 SPHERE = {"type": "sphere", "radius": 1}
 
@@ -52,13 +55,14 @@ class CliTest(unittest.TestCase):
     def test_help(self):
         result = run("--help")
         self.assertEqual(result.returncode, 0)
-        for command in ("demo", "query", "inspect", "doctor"):
+        for command in ("demo", "query", "inspect", "simulate", "doctor"):
             self.assertIn(command, result.stdout)
             self.assertEqual(run(command, "--help").returncode, 0)
 
     def test_wrong_arguments(self):
         for arguments in ([], ["dance"], ["query"], ["query", "a", "b"], ["--nonsense"], ["doctor", "--nonsense"], ["demo", "--seed", "x"], ["inspect"],
-                          ["inspect", "a", "--base", "floating"], ["inspect", "a", "--export", "sdf"]):
+                          ["inspect", "a", "--base", "floating"], ["inspect", "a", "--export", "sdf"], ["simulate"],
+                          ["simulate", "a", "--contact", "magic"], ["simulate", "a", "--steps", "1.5"], ["simulate", "a", "--u", "x"]):
             result = run(*arguments)
             self.assertEqual(result.returncode, 2, arguments)
             self.assertEqual(result.stdout, "", arguments)
@@ -250,6 +254,127 @@ class CliTest(unittest.TestCase):
         self.assertIn("/one/p/m.stl", result.stderr)
         self.assertIn("/two/p/m.stl", result.stderr)
         self.assertIn("there is no such file", run("inspect", str(self.path / "none.urdf")).stderr)
+
+    # simulate
+
+    def simulate(self, scene, *arguments, code=0):
+        """The report of a run of one of our scenes."""
+        result = run("simulate", str(SCENES / scene), "--json", *arguments)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        self.assertEqual(result.stderr, "")  # no progress bar: not a terminal
+        return json.loads(result.stdout)
+
+    def test_simulate(self):
+        result = run("simulate", str(SCENES / "mixed_stack.json"), "--steps", "200")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(result.stdout.startswith("mixed_stack\n"))
+        self.assertRegex(result.stdout, r"bodies +6\n +coordinates +nq 35, nv 30, nu 30\n")
+        self.assertRegex(result.stdout, r"simulated +1 s: 200 steps of 0.005 s\n")
+        self.assertRegex(result.stdout, r"wall +[\d.e+-]+ s: \d+ steps/s")
+        self.assertRegex(result.stdout, r"contacts +mean \d+\.\d, most \d+\n")
+        self.assertRegex(result.stdout, r"islands +\d+, solved by: previous_sets [\d.]+ %")
+        self.assertRegex(result.stdout, r"approximate +0 steps")
+        self.assertRegex(result.stdout, r"energy +3[67]\.\d+ J: kinetic ")
+        self.assertRegex(result.stdout, r"pipe +1 0.5 0.15\n")
+        self.assertNotRegex(result.stdout, r"floor +\S+ \S+ \S+\n")
+
+    def test_simulate_for_machines(self):
+        report = self.simulate("mixed_stack.json", "--steps", "100", "--dt", "0.002")
+        self.assertEqual((report["name"], report["bodies"], report["nv"], report["steps"]), ("mixed_stack", 6, 30, 100))
+        self.assertAlmostEqual(report["simulated_seconds"], 0.2)
+        self.assertEqual(sum(report["stages"].values()), report["islands"])
+        self.assertGreater(report["previous_sets_rate"], 0.5)
+        self.assertGreaterEqual(report["contacts"]["most"], report["contacts"]["mean"])
+        self.assertAlmostEqual(report["energy"]["total"], report["energy"]["kinetic"] + report["energy"]["potential"])
+        heights = {pose["body"]: pose["position"][2] for pose in report["poses"]}
+        for body, height in (("floor", 0), ("crate", 0.2), ("can", 0.65), ("pebble", 1.02)):
+            self.assertAlmostEqual(heights[body], height, places=3)
+        # the same bits again, and other ones from a disturbed start
+        self.assertEqual(self.simulate("mixed_stack.json", "--steps", "100", "--dt", "0.002")["poses"], report["poses"])
+        disturbed = [self.simulate("mixed_stack.json", "--steps", "100", "--dt", "0.002", "--seed", seed)["poses"] for seed in "112"]
+        self.assertEqual(disturbed[0], disturbed[1])
+        self.assertNotEqual(disturbed[0], disturbed[2])
+        self.assertNotEqual(disturbed[0], report["poses"])
+
+    def test_simulate_control(self):
+        still = self.simulate("pendulum.urdf", "--steps", "100")
+        self.assertAlmostEqual(still["energy"]["total"], -4.905)
+        self.assertGreater(self.simulate("pendulum.urdf", "--steps", "100", "--u", "-3")["energy"]["total"], -4.9)
+        self.assertEqual(self.simulate("pendulum.urdf", "--steps", "0")["contacts"], {"mean": 0, "most": 0})
+
+    def test_simulate_record(self):
+        file = self.path / "run.json"
+        report = self.simulate("mixed_stack.json", "--steps", "100", "--record", str(file))
+        # 5 ms a step, at most 60 frames a second: every fourth step, and the start
+        self.assertEqual(report["recording"], {"file": str(file), "frames": 26})
+        recording = json.loads(file.read_text())
+        self.assertEqual((recording["format"], recording["version"], recording["name"]), ("tangere-recording", 1, "mixed_stack"))
+        self.assertEqual(recording["bodies"], ["floor", "crate", "can", "pebble", "pipe", "dumbbell"])
+        self.assertEqual(len(recording["shapes"]), 8)
+        self.assertEqual(recording["shapes"][1]["shape"], {"type": "box", "size": [1, 1, 0.4]})
+        self.assertEqual(len(recording["frames"]), 26)
+        last = recording["frames"][-1]
+        self.assertAlmostEqual(last["t"], 0.5)
+        self.assertEqual(last["poses"], [pose["position"] + pose["quaternion"] for pose in report["poses"]])
+        self.assertTrue(all(set(contact) == {"bodies", "point", "normal", "impulse"} for contact in last["contacts"]))
+        for channel in ("energy", "num_contacts"):
+            self.assertEqual(len(recording["channels"][channel]), 26)
+        self.assertAlmostEqual(recording["channels"]["energy"][-1], report["energy"]["total"])
+        self.assertEqual(self.simulate("mixed_stack.json", "--steps", "100", "--record", str(file), "--fps", "10")["recording"]["frames"], 6)
+        self.assertEqual(os.listdir(self.path), ["run.json"])
+
+    def test_simulate_interrupted(self):
+        """No half recording is left, and an older one stays as it is."""
+        file = self.path / "run.json"
+        file.write_text("older")
+        with subprocess.Popen([BINARY, "simulate", str(SCENES / "mixed_stack.json"), "--steps", "100000000", "--record", str(file)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            while len(os.listdir(self.path)) < 2:
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            self.assertIn("interrupted", process.stderr.read())
+            self.assertEqual(process.wait(timeout=60), 130)
+        self.assertEqual(os.listdir(self.path), ["run.json"])
+        self.assertEqual(file.read_text(), "older")
+
+    def test_simulate_check_gradients(self):
+        for scene, nv, nu in (("half_cheetah.xml", 9, 6), ("pendulum.urdf", 1, 1)):
+            gradients = self.simulate(scene, "--check-gradients", "--seed", "1")["gradients"]
+            self.assertTrue(gradients["passed"])
+            self.assertEqual((gradients["steps"], gradients["columns"]), (20, 20 * (2 * nv + nu)))
+            self.assertGreater(gradients["compared"], 0.9 * gradients["columns"])
+            self.assertEqual([block["name"] for block in gradients["blocks"]], ["dq'/dq", "dv'/dq", "dq'/dv", "dv'/dv", "dv'/du"])
+            for block in gradients["blocks"]:
+                self.assertLess(block["worst"], 1e-5)
+        result = run("simulate", str(SCENES / "pendulum.urdf"), "--steps", "7", "--check-gradients")
+        self.assertIn("gradients of 7 steps against differences: PASS\n", result.stdout)
+        self.assertRegex(result.stdout, r"dv'/du +worst \S+")
+
+    def test_simulate_bad_arguments(self):
+        stack = str(SCENES / "mixed_stack.json")
+        bad = self.path / "bad.json"
+        bad.write_text('{"format": "tangere-scene", "version": 1, "bodies": [{"name": "a", "colour": 1}]}')
+        for arguments, message in (
+            ([stack, "--dt", "0"], "--dt: must be above 0"),
+            ([stack, "--dt", "-0.1"], "--dt: must be above 0"),
+            ([stack, "--dt", "nan"], "--dt: must be above 0"),
+            ([stack, "--steps", "-1"], "--steps: must not be negative"),
+            ([stack, "--fps", "0"], "--fps: must be above 0"),
+            ([stack, "--u", "1,2"], "--u: needs 30 numbers, got 2"),
+            ([str(SCENES / "pendulum.urdf"), "--u", "nan"], "--u: must be finite"),
+            ([str(self.path / "none.json")], "none.json"),
+            ([str(bad)], "colour"),
+            ([stack, "--record", str(self.path / "none" / "out.json")], "none/out.json: cannot be written: No such file"),
+            ([stack, "--record", str(self.path)], "it is a folder"),
+        ):
+            result = run("simulate", *arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), arguments)
+            self.assertIn(message, result.stderr)
+        # what goes wrong on the way is no bad input
+        result = run("simulate", str(SCENES / "pendulum.urdf"), "--u", "1e308")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("step 1: q[0]: must be finite", result.stderr)
 
     # doctor
 

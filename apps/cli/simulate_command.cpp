@@ -1,0 +1,199 @@
+/// `tangere simulate SCENE`: steps of a scene, a summary of them, a recording, a check of the gradients.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "apps/cli/commands.hpp"
+#include "apps/cli/progress.hpp"
+#include "apps/cli/simulate_report.hpp"
+#include "apps/cli/text.hpp"
+#include "tangere/io/recording.hpp"
+#include "tangere/io/scene_file.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/math/random.hpp"
+#include "tangere/multibody/energy.hpp"
+#include "tangere/multibody/kinematics.hpp"
+
+namespace tangere::cli {
+namespace {
+
+/// Of the velocities that --seed adds.
+constexpr double kDisturbance = 0.01;
+/// Steps whose gradients are checked, spread over the run from its first to its last.
+constexpr int kMostChecks = 20;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// Ctrl-C ends the run between two steps, so that no half recording is left.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    interrupted = 0;
+    for (const int s : {SIGINT, SIGTERM}) std::signal(s, [](int received) { interrupted = received; });
+  }
+  ~InterruptGuard() {
+    for (const int s : {SIGINT, SIGTERM}) std::signal(s, SIG_DFL);
+  }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+};
+
+void verify(const SimulateArguments& arguments) {
+  if (arguments.time_step && !(*arguments.time_step > 0.0 && *arguments.time_step <= 1.0))
+    throw InputError("--dt", formatted("must be above 0 and at most 1 s, got %g", *arguments.time_step));
+  if (arguments.steps < 0) throw InputError("--steps", formatted("must not be negative, got %d", arguments.steps));
+  if (!(arguments.frames_per_second > 0.0 && std::isfinite(arguments.frames_per_second)))
+    throw InputError("--fps", formatted("must be above 0, got %g", arguments.frames_per_second));
+}
+
+Scene load(const SimulateArguments& arguments) {
+  LoadOptions options;
+  options.base = arguments.base == "free" ? Base::free : Base::fixed;
+  options.search_paths.assign(arguments.package_paths.begin(), arguments.package_paths.end());
+  return load_scene(arguments.file, options);
+}
+
+VectorX control_of(const SimulateArguments& arguments, const World& world) {
+  VectorX u = VectorX::Zero(world.nu());
+  if (arguments.u.empty()) return u;
+  if (static_cast<int>(arguments.u.size()) != world.nu())
+    throw InputError("--u", formatted("needs %d numbers, got %zu", world.nu(), arguments.u.size()));
+  for (std::size_t i = 0; i < arguments.u.size(); ++i) {
+    if (!std::isfinite(arguments.u[i])) throw InputError("--u", "must be finite numbers");
+    u[static_cast<Eigen::Index>(i)] = arguments.u[i];
+  }
+  return u;
+}
+
+State start_of(const SimulateArguments& arguments, const Scene& scene) {
+  State state{scene.q, scene.v};
+  if (!arguments.seed) return state;
+  Random random(*arguments.seed);
+  for (double& v : state.v) v += kDisturbance * random.normal();
+  return state;
+}
+
+/// Whether step number i of n is one of those to check.
+bool is_checked(int i, int n) {
+  if (n <= kMostChecks) return true;
+  // the k-th is at k (n − 1) / (kMostChecks − 1), rounded down
+  const auto before = [&](long m) { return (m * (kMostChecks - 1) + n - 2) / (n - 1); };
+  return before(i) != before(i + 1L);
+}
+
+void count(const StepResult& result, SimulationReport& report) {
+  const int contacts = static_cast<int>(result.contacts.size());
+  report.num_contacts += contacts;
+  report.max_contacts = std::max(report.max_contacts, contacts);
+  report.num_islands += result.num_islands;
+  for (std::size_t s = 0; s < report.stages.size(); ++s) report.stages[s] += result.stages[s];
+  if (result.status != StepStatus::solved) ++report.approximate_steps;
+  report.largest_residual = std::max(report.largest_residual, result.residual);
+}
+
+void describe_end(const World& world, const State& state, SimulationReport& report) {
+  const Model& model = world.model();
+  Data data(model);
+  forward_kinematics(model, data, state.q, state.v);
+  report.kinetic_energy = kinetic_energy(model, data, state.v);
+  report.potential_energy = potential_energy(model, data, state.q);
+  for (int b = 0; b < model.num_bodies(); ++b) report.poses.push_back(body_pose(model, data, b));
+}
+
+/// One step of the run, from `state` to `state`.
+class Runner {
+ public:
+  Runner(const World& world, const VectorX& u, GradientCheck* check)
+      : world_(world), u_(u), check_(check), workspace_(world) {}
+
+  const StepResult& advance(int number, State& state, SimulationReport& report) {
+    try {
+      if (check_ != nullptr && is_checked(number, report.steps)) {
+        workspace_.save(warm_start_);
+        check_->check(number, state, u_, warm_start_);
+      }
+      const auto before = std::chrono::steady_clock::now();
+      const StepResult& result = step(world_, state, u_, workspace_, state);
+      report.wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+      count(result, report);
+      return result;
+    } catch (const InputError& error) {
+      // the input was fine: this is what became of it
+      throw std::runtime_error(formatted("step %d: %s", number, error.what()));
+    }
+  }
+
+ private:
+  const World& world_;
+  const VectorX& u_;
+  GradientCheck* check_;
+  Workspace workspace_;
+  WarmStart warm_start_;
+};
+
+/// Makes all steps. False if it was interrupted.
+bool run(const World& world, const VectorX& u, State& state, RecordingWriter* recording, GradientCheck* check,
+         SimulationReport& report) {
+  Runner runner(world, u, check);
+  Progress progress("simulating", report.steps);
+  if (recording != nullptr) recording->add(0, state);
+  for (int i = 0; i < report.steps; ++i) {
+    if (interrupted != 0) return false;
+    progress.show(i);
+    const StepResult& result = runner.advance(i, state, report);
+    if (recording != nullptr) recording->add(i + 1, state, result.contacts);
+  }
+  return true;
+}
+
+}  // namespace
+
+int run_simulate(const SimulateArguments& arguments) {
+  try {
+    verify(arguments);
+    const Scene scene = load(arguments);
+    WorldOptions options;
+    options.time_step = arguments.time_step.value_or(scene.time_step);
+    const World world(scene.robot.model, scene.robot.actuators, options);
+    const VectorX u = control_of(arguments, world);
+    State state = start_of(arguments, scene);
+    SimulationReport report;
+    report.steps = arguments.steps;
+    report.time_step = options.time_step;
+    report.num_notices = scene.robot.notices.size();
+
+    // from here on an interruption must not leave a partial file
+    const InterruptGuard guard;
+    std::unique_ptr<RecordingWriter> recording;
+    if (!arguments.record.empty())
+      recording = std::make_unique<RecordingWriter>(world, arguments.record,
+                                                    RecordingOptions{.frames_per_second = arguments.frames_per_second});
+    std::unique_ptr<GradientCheck> check;
+    if (arguments.check_gradients) check = std::make_unique<GradientCheck>(world);
+
+    if (!run(world, u, state, recording.get(), check.get(), report)) {
+      std::fprintf(stderr, "tangere simulate: interrupted%s\n", recording ? ", no recording is left" : "");
+      return 128 + static_cast<int>(interrupted);
+    }
+    if (recording) {
+      recording->finish();
+      report.recording = arguments.record;
+      report.num_frames = recording->num_frames();
+    }
+    describe_end(world, state, report);
+    if (check) report.gradients = &check->report();
+    (arguments.json ? print_json : print_text)(world, report);
+    return check && !check->report().passed() ? kExitFailed : kExitOk;
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "tangere simulate: %s\n", error.what());
+    return kExitBadInput;
+  }
+}
+
+}  // namespace tangere::cli

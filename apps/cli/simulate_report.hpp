@@ -1,0 +1,43 @@
+#pragma once
+
+/// What `tangere simulate` says about a run.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "apps/cli/gradient_check.hpp"
+#include "tangere/multibody/model.hpp"
+#include "tangere/solvers/boxed_lcp.hpp"
+
+namespace tangere::cli {
+
+struct SimulationReport {
+  int steps = 0;
+  double time_step = 0.0;
+  /// Of the steps alone, without recording and checks.
+  double wall_seconds = 0.0;
+  /// Points of all steps together, and of the step that had most.
+  long num_contacts = 0;
+  int max_contacts = 0;
+  /// Of all steps: contact problems, and which stage of the solver answered how many.
+  long num_islands = 0;
+  std::array<long, kNumBoxedLcpStages> stages{};
+  int approximate_steps = 0;
+  double largest_residual = 0.0;
+  /// At the end.
+  double kinetic_energy = 0.0;
+  double potential_energy = 0.0;
+  std::vector<Pose> poses;
+  /// Empty: none.
+  std::string recording;
+  int num_frames = 0;
+  std::size_t num_notices = 0;
+  /// Null if they were not checked.
+  const GradientReport* gradients = nullptr;
+};
+
+void print_text(const World& world, const SimulationReport& report);
+void print_json(const World& world, const SimulationReport& report);
+
+}  // namespace tangere::cli

@@ -1,0 +1,59 @@
+/// Gradients through contact: of one step, and of where a box that is pushed over the floor ends up.
+
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "tangere/io/scene_file.hpp"
+#include "tangere/sim/rollout.hpp"
+
+int main() {
+  using namespace tangere;
+  const Scene scene = scene_from_text(R"({"format": "tangere-scene", "version": 1, "time_step": 0.005, "bodies": [
+    {"name": "floor", "fixed": true, "friction": 0.4, "shape": {"type": "halfspace", "normal": [0, 0, 1]}},
+    {"name": "box", "shape": {"type": "box", "size": [0.5, 0.4, 0.2]}, "mass": 2, "position": [0, 0, 0.0999],
+     "velocity": [1, 0.3, 0, 0, 0, 0.5]}]})",
+                                      "sliding.json");
+  const World world(scene.robot.model, {}, {.time_step = scene.time_step});
+  const State start{scene.q, scene.v};
+  VectorX u = VectorX::Zero(world.nu());  // without actuators the control is the force and torque on the box
+  u[0] = 3.0;
+
+  // one step with a tape, and all of its derivatives
+  Workspace workspace(world);
+  State next;
+  Tape tape;
+  (void)step(world, start, u, workspace, next, &tape);
+  StepJacobians jacobians;
+  step_jacobians(world, tape, workspace, jacobians);
+  std::printf("one step: d v'_x / d v_x = %.6f, d v'_x / d u_x = %.6f (dt / m = %.6f)\n", jacobians.v_v(0, 0),
+              jacobians.v_u(0, 0), scene.time_step / 2.0);
+
+  // loss: x at the end of 40 steps; one backward pass gives its gradient in the start and in every control
+  const int steps = 40;
+  MatrixX controls = u.replicate(1, steps);
+  Rollout rollout(world);
+  const auto loss = [&] {
+    rollout.run(start, controls);
+    return rollout.states().back().q[0];
+  };
+  std::printf("x after %d steps: %.6f\n", steps, loss());
+  std::vector<StateTangent> gradients(steps + 1);
+  gradients.back() = {VectorX::Zero(world.nv()), VectorX::Zero(world.nv())};
+  // positions of free bodies move in body axes: dx is the first row of R
+  const VectorX end = rollout.states().back().q;
+  const Matrix3 R = Pose::from_quaternion(end.head<3>(), end[3], end[4], end[5], end[6]).R;
+  gradients.back().q.head<3>() = R.row(0);
+  StateTangent g_start;
+  MatrixX g_controls;
+  rollout.reverse(gradients, g_start, g_controls);
+
+  // the check: push a little more and a little less in step 10
+  const double h = 1e-4;
+  controls(0, 10) += h;
+  const double more = loss();
+  controls(0, 10) -= 2.0 * h;
+  const double difference = (more - loss()) / (2.0 * h);
+  std::printf("d x / d force in step 10: %.9f, by a difference %.9f\n", g_controls(0, 10), difference);
+  return std::abs(g_controls(0, 10) - difference) < 1e-6 * std::abs(difference) ? 0 : 1;
+}
