@@ -112,13 +112,13 @@ void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedSt
     acceleration_.segment<3>(k) -= step.v.segment<3>(k + 3).cross(step.v.segment<3>(k));
   const InverseDynamicsDerivatives derivatives =
       inverse_dynamics_derivatives(model, data, step.q, step.v, acceleration_, wrenches());
-  factor_mass_matrix(model, data);
+  factor_mass_matrix(model, data, step.implicit_inertia);
   ScratchMatrix::View r_q = r_q_.reset(model.nv(), model.nv());
   ScratchMatrix::View r_v = r_v_.reset(model.nv(), model.nv());
   r_q = dt * derivatives.d_q;
   r_q.diagonal() -= dt * step.tau_q;
   r_v = dt * derivatives.d_v;
-  r_v.diagonal() -= dt * step.tau_v;
+  r_v.diagonal() -= dt * (step.tau_v - step.implicit_damping);
 }
 
 /// How places and frames of the rows move: the rest of r_q, and s_q and s_v.

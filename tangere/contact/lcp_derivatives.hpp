@@ -40,6 +40,9 @@ struct SolvedStep {
   const VectorX& tau_v;
   /// First coordinates of the free joints, whose ω × v is not in the step.
   std::span<const int> free_dofs;
+  /// What the step adds to the diagonal of M, and to the damping (implicit dampers and springs).
+  const VectorX& implicit_inertia;
+  const VectorX& implicit_damping;
 };
 
 class LcpDerivatives {

@@ -12,7 +12,7 @@ void ContactOptions::verify() const {
   };
   require("margin", margin, 1e3);
   require("correction", correction, 1.0);
-  require("slop", slop, 1e3);
+  require("touching", touching, 1e3);
   require("correction_speed", correction_speed, 1e6);
   require("bounce_speed", bounce_speed, 1e6);
   require("torsional_friction", torsional_friction, 1e3);

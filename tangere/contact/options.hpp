@@ -12,8 +12,9 @@ struct ContactOptions {
   double margin = 1e-3;
   /// The part of a penetration (of shapes, limits, constraints) that a step takes back. 0 to 1; 0 leaves it.
   double correction = 0.2;
-  /// Penetration that is left alone. Metres or radians.
-  double slop = 0.0;
+  /// Below this distance a gap is closed as gently as a penetration is taken back, so that what rests is not at a kink:
+  /// it comes to rest within this distance of the surface, and nearer with every step. Metres or radians.
+  double touching = 1e-5;
   /// The largest speed of that correction at contacts and limits. Metres (radians) a second.
   double correction_speed = 0.5;
   /// Impacts slower than this do not bounce. Metres a second.

@@ -26,12 +26,11 @@ struct Target {
   double gain = 0.0;
 };
 
-/// A gap is closed within the step, a penetration taken back in part, up to a speed.
+/// A gap is closed within the step but for the last of it, a penetration taken back in part, up to a speed.
 Target target_of_gap(double gap, double time_step, const ContactOptions& options) {
-  if (gap > 0.0) return {-gap / time_step, 1.0 / time_step};
-  const double beyond = gap + options.slop;
-  if (beyond >= 0.0) return {};
-  const double speed = -options.correction * beyond / time_step;
+  if (gap > options.touching)
+    return {-(gap - (1.0 - options.correction) * options.touching) / time_step, 1.0 / time_step};
+  const double speed = -options.correction * gap / time_step;
   if (speed > options.correction_speed) return {options.correction_speed, 0.0};
   return {speed, options.correction / time_step};
 }

@@ -64,13 +64,13 @@ void spread_mass_matrix(const Links& tree, Data::Memory& m) {
   }
 }
 
-void factor_mass_matrix(const Model& model, Data& data) {
-  Data::Memory& m = memory_of(model, data);
-  if (m.mass_order < 1) throw InputError("data", "call mass_matrix first");
+namespace {
+
+/// L_rows has M and gets the factors.
+void factor_rows(const Model& model, Data::Memory& m) {
   m.mass_order = 2;
   const Links& tree = model.links();
   const std::ptrdiff_t stride = tree.stride;
-  std::copy_n(m.M_rows.data(), m.M_rows.size(), m.L_rows.data());
   double* L = m.L_rows.data();
   for (int k = model.nv() - 1; k >= 0; --k) {
     double* row = L + k * stride;
@@ -88,6 +88,30 @@ void factor_mass_matrix(const Model& model, Data& data) {
     }
     for (int d = 0; d < last; ++d) row[d] = m.scratch[d];
   }
+}
+
+void copy_rows(Data::Memory& m) {
+  if (m.mass_order < 1) throw InputError("data", "call mass_matrix first");
+  std::copy_n(m.M_rows.data(), m.M_rows.size(), m.L_rows.data());
+}
+
+}  // namespace
+
+void factor_mass_matrix(const Model& model, Data& data) {
+  Data::Memory& m = memory_of(model, data);
+  copy_rows(m);
+  factor_rows(model, m);
+}
+
+void factor_mass_matrix(const Model& model, Data& data, VectorArgument diagonal) {
+  require_size("diagonal", diagonal.size(), model.nv());
+  Data::Memory& m = memory_of(model, data);
+  copy_rows(m);
+  const Links& tree = model.links();
+  for (int k = 0; k < model.nv(); ++k)
+    m.L_rows[static_cast<std::size_t>(k) * static_cast<std::size_t>(tree.stride) +
+             static_cast<std::size_t>(tree.way_length[static_cast<std::size_t>(k)]) - 1] += diagonal[k];
+  factor_rows(model, m);
 }
 
 void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x) {

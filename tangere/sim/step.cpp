@@ -50,8 +50,9 @@ void smooth_dynamics(const World& world, const State& state, VectorArgument u, W
   actuate(world, state.q, state.v, u, m.tau);
   set_frame_acceleration(world, state.v, m.a);
   m.v_free = m.tau - inverse_dynamics(model, m.data, state.q, state.v, m.a);
+  m.v_free -= world.implicit_damping().cwiseProduct(state.v);
   (void)mass_matrix(model, m.data, state.q);
-  factor_mass_matrix(model, m.data);
+  factor_mass_matrix(model, m.data, world.implicit_inertia());
   solve_mass_matrix(model, m.data, m.v_free);
   m.v_free = state.v + world.options().time_step * m.v_free;
 }

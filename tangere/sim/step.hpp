@@ -11,6 +11,8 @@
 ///
 ///   q' = q ⊕ dt v⁺,   v' = v⁺, the linear velocities of free joints turned into the new frame
 ///
+/// Dampers and springs act at the end of the step: M is M + dt damping + dt² stiffness throughout.
+///
 /// A free joint's linear velocity is in body axes, which turn: its ω × v is left out of the bias forces and the
 /// velocity turned afterwards, so that what flies freely keeps its momentum to rounding.
 

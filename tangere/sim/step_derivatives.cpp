@@ -16,7 +16,9 @@ SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Me
           .sets = tape.sets,
           .tau_q = m.actuation.d_q,
           .tau_v = m.actuation.d_v,
-          .free_dofs = world.free_dofs()};
+          .free_dofs = world.free_dofs(),
+          .implicit_inertia = world.implicit_inertia(),
+          .implicit_damping = world.implicit_damping()};
 }
 
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m) {

@@ -77,6 +77,13 @@ class ParameterColumns {
     inverse_dynamics_parameter_derivatives(model_, m_.data, tape_.q, tape_.v, m_.derivatives.acceleration(),
                                            std::span(&p, 1), smooth_, m_.derivatives.wrenches());
     r += world_.options().time_step * smooth_.col(0);
+    // dampers and springs act at the end of the step
+    const double dt = world_.options().time_step;
+    const bool passive = p.kind == Parameter::Kind::damping || p.kind == Parameter::Kind::stiffness;
+    if (passive && !is_free(p.index)) {
+      if (p.kind == Parameter::Kind::damping) r[p.index] += dt * (tape_.v_plus[p.index] - tape_.v[p.index]);
+      if (p.kind == Parameter::Kind::stiffness) r[p.index] += dt * dt * tape_.v_plus[p.index];
+    }
     if (p.kind != Parameter::Kind::placement) return;
     const int parent = model_.body(p.index).parent;
     const Pose X_WP = pose(parent);
@@ -137,6 +144,10 @@ class ParameterColumns {
   }
 
   [[nodiscard]] Pose pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, m_.data, body); }
+  [[nodiscard]] bool is_free(int dof) const {
+    return std::any_of(world_.free_dofs().begin(), world_.free_dofs().end(),
+                       [&](int first) { return dof >= first && dof < first + 6; });
+  }
   [[nodiscard]] bool is_beyond(int body, int joint) const {
     while (body != kWorld && body != joint) body = model_.body(body).parent;
     return body == joint;

@@ -58,8 +58,19 @@ World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& o
   options_.verify();
   verify_actuators(model_, actuators_);
   verify_positions(model_, actuators_);
-  for (const Joint& joint : model_.joints())
-    if (joint.spec.type == JointType::free) free_dofs_.push_back(joint.first_v);
+  implicit_inertia_.setZero(model_.nv());
+  implicit_damping_.setZero(model_.nv());
+  for (const Joint& joint : model_.joints()) {
+    if (joint.spec.type == JointType::free) {
+      free_dofs_.push_back(joint.first_v);
+      continue;
+    }
+    for (int k = joint.first_v; k < joint.first_v + joint.nv; ++k) {
+      const DofSpec& dof = model_.dofs()[static_cast<std::size_t>(k)];
+      implicit_damping_[k] = options_.time_step * dof.stiffness;
+      implicit_inertia_[k] = options_.time_step * (dof.damping + implicit_damping_[k]);
+    }
+  }
 }
 
 }  // namespace tangere

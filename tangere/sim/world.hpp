@@ -53,6 +53,11 @@ class World {
   [[nodiscard]] int nu() const { return actuators_.empty() ? model_.nv() : static_cast<int>(actuators_.size()); }
   /// First velocity coordinates of the free joints, whose linear velocity turns with the body.
   [[nodiscard]] const std::vector<int>& free_dofs() const { return free_dofs_; }
+  /// dt damping + dt² stiffness of every coordinate: dampers and springs act on the velocity at the end of the step, so
+  /// that they are stable however strong. (Those of free joints act on the old one: 0.)
+  [[nodiscard]] const VectorX& implicit_inertia() const { return implicit_inertia_; }
+  /// dt stiffness, likewise.
+  [[nodiscard]] const VectorX& implicit_damping() const { return implicit_damping_; }
 
  private:
   Model model_;
@@ -61,6 +66,8 @@ class World {
   CollisionScene scene_;
   RowScales scales_;
   std::vector<int> free_dofs_;
+  VectorX implicit_inertia_;
+  VectorX implicit_damping_;
 };
 
 struct State {

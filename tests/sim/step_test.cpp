@@ -66,7 +66,7 @@ TEST_P(Step, WithoutCorrectionRowsDoNoWork) {
   for (int i = 0; i < 20; ++i) {
     (void)step(still, now, u, memory, next, &tape);
     (void)mass_matrix(still.model(), data, now.q);
-    factor_mass_matrix(still.model(), data);
+    factor_mass_matrix(still.model(), data, still.implicit_inertia());
     VectorX change = tape.problem.jacobian(still.nv()).transpose() * tape.f;
     const VectorX impulse = change;
     solve_mass_matrix(still.model(), data, change);
@@ -151,7 +151,7 @@ TEST(Impact, StopsAtTheSurface) {
   Workspace workspace(ball.world);
   State next;
   (void)step(ball.world, ball.state, VectorX::Zero(6), workspace, next);
-  EXPECT_NEAR(next.q[2], 0.1, 1e-7);
+  EXPECT_NEAR(next.q[2], 0.1 + 0.8 * options.contact.touching, 1e-7);
 }
 
 /// A block on a slope: sticks below the angle of friction, slides above it with g (sin − μ cos).
