@@ -72,7 +72,8 @@ void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_s
       const int first = i / options_.max_tapes * options_.max_tapes;
       record(first, i + 1);
     }
-    step_vjp(world_, tapes_[static_cast<std::size_t>(i - first_taped_)], workspace_, g, before, g_u);
+    (void)step_vjp(world_, tapes_[static_cast<std::size_t>(i - first_taped_)], workspace_, g, before, g_u,
+                   options_.gradient_mode);
     g_controls.col(i) = g_u;
     std::swap(g, before);
     add(g.q, gradients[static_cast<std::size_t>(i)].q);

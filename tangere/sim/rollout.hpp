@@ -19,6 +19,7 @@ namespace tangere {
 struct RolloutOptions {
   /// Tapes held at once, at least 1. With at least as many as steps, no step is made twice.
   int max_tapes = 256;
+  GradientMode gradient_mode = GradientMode::exact;
 };
 
 class Rollout {

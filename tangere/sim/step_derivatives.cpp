@@ -3,6 +3,7 @@
 #include "tangere/sim/step_derivatives.hpp"
 
 #include "tangere/math/error.hpp"
+#include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/integration.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
@@ -29,6 +30,31 @@ void linearise(const World& world, const Tape& tape, Workspace::Memory& m) {
 }
 
 namespace {
+
+/// Nimble's second try: contacts whose opening velocity, by an impulse at them, would lower the loss separate. False if
+/// these are the sets of the step.
+bool classify_by_loss(const World& world, const Tape& tape, Workspace::Memory& m) {
+  const ContactProblem& problem = tape.problem;
+  m.other_tau = m.grad_v;
+  solve_mass_matrix(world.model(), m.data, m.other_tau);
+  m.other_sets = tape.sets;
+  for (std::size_t r = 0; r < problem.rows.size(); ++r) {
+    if (problem.rows[r].kind != RowKind::normal) continue;
+    const auto row = problem.jacobian(world.nv()).row(static_cast<Eigen::Index>(r));
+    const double opening = row.dot(m.other_tau);
+    if (opening == 0.0) continue;
+    m.other_sets[r] = opening < 0.0 ? RowSet::lower : RowSet::clamped;
+  }
+  // friction goes with its normal
+  for (std::size_t r = 0; r < problem.rows.size(); ++r) {
+    const int normal = problem.boxes[r].normal;
+    if (normal < 0) continue;
+    const RowSet set = m.other_sets[static_cast<std::size_t>(normal)];
+    if (set != tape.sets[static_cast<std::size_t>(normal)])
+      m.other_sets[r] = set == RowSet::clamped ? RowSet::clamped : RowSet::lower;
+  }
+  return m.other_sets != tape.sets;
+}
 
 /// Columns of τ to columns of u.
 template <class Tau>
@@ -75,8 +101,8 @@ void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
   }
 }
 
-void step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
-              VectorX& g_u) {
+bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
+              VectorX& g_u, GradientMode mode) {
   if (g.q.size() != world.nv() || g.v.size() != world.nv())
     throw InputError("g", "must have " + std::to_string(world.nv()) + " entries each for q and v");
   Workspace::Memory& m = workspace.memory();
@@ -87,15 +113,33 @@ void step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
   integration.reverse(m.grad_q, m.delta, m.grad_v);
   if (integration.semi_implicit()) m.grad_v += integration.time_step() * m.delta;
   m.derivatives.reverse(world.model(), m.data, m.grad_v, g_state.q, g_state.v, m.tau);
+
+  bool other = false;
+  if (mode == GradientMode::complementarity_aware && classify_by_loss(world, tape, m)) {
+    SolvedStep step = solved_step(world, tape, m);
+    step.sets = m.other_sets;
+    m.derivatives.linearise(world.model(), m.data, step);
+    m.derivatives.reverse(world.model(), m.data, m.grad_v, m.other_q, m.other_v, m.other_tau);
+    const double dt = integration.time_step();
+    other =
+        m.other_v.squaredNorm() + m.other_tau.squaredNorm() / dt > g_state.v.squaredNorm() + m.tau.squaredNorm() / dt;
+    if (other) {
+      g_state.q = m.other_q;
+      g_state.v = m.other_v;
+      m.tau = m.other_tau;
+    }
+  }
+
   g_state.q += m.grad_q;
   if (!integration.semi_implicit()) g_state.v += integration.time_step() * m.delta;
   if (world.actuators().empty()) {
     g_u = m.tau;
-    return;
+    return other;
   }
   g_u.resize(world.nu());
   for (int i = 0; i < world.nu(); ++i)
     g_u[i] = m.actuation.d_u[i] * m.tau[world.actuators()[static_cast<std::size_t>(i)].dof];
+  return other;
 }
 
 void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,

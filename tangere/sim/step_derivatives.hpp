@@ -32,10 +32,20 @@ struct StateTangent {
   VectorX v;
 };
 
+enum class GradientMode {
+  /// The derivative of the step, sets held.
+  exact,
+  /// Nimble's heuristic against saddle points (IV-D): a second try takes every contact whose opening would lower the
+  /// loss
+  /// for separating, and every other one for touching and sticking; of both, the one with the larger
+  /// |dloss/dv|² + |dloss/dτ|² / dt is answered. Not the derivative of the step where it is the second.
+  complementarity_aware,
+};
+
 /// The reverse product: from the gradient of a loss with respect to the next state, `g`, to those with respect to state
-/// and control.
-void step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
-              VectorX& g_u);
+/// and control. True if the sets that answer are not those of the step (complementarity_aware only).
+bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
+              VectorX& g_u, GradientMode mode = GradientMode::exact);
 
 /// The forward product: how the next state moves if the state moves by `d` and the control by `du`.
 void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,

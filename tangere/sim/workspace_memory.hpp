@@ -34,6 +34,10 @@ struct Workspace::Memory {
   MatrixX block_v;
   VectorX grad_q;
   VectorX grad_v;
+  VectorX other_q;
+  VectorX other_v;
+  VectorX other_tau;
+  std::vector<RowSet> other_sets;
 };
 
 /// a = −ω × v at the linear coordinates of free joints, 0 elsewhere: their acceleration in axes that do not turn is
