@@ -55,6 +55,38 @@ StepCase arm(const std::string& name, int num_links, double height, const DofSpe
   return {name, std::move(world), std::move(state), std::move(u)};
 }
 
+/// Two free boxes and an arm, held together by a weld (a little off) and by a connected point.
+StepCase held_together(const WorldOptions& options) {
+  StepCase base = arm("HeldTogether", 3, 1.5, {}, options);
+  ModelBuilder builder(base.world.model());
+  const Shape box = Box{.size = {0.3, 0.2, 0.1}};
+  for (const char* name : {"first", "second"})
+    builder.add_body({.name = name, .inertia = inertia_of(box, 2.0)}, {.name = name, .type = JointType::free});
+  builder.add_constraint({.name = "weld",
+                          .kind = LoopConstraint::Kind::weld,
+                          .body_A = builder.find_body("first"),
+                          .body_B = builder.find_body("second"),
+                          .X_AC = turned({0.2, 0.1, 0.0}, {0.1, 0.2, 0.3}),
+                          .X_BC = turned({-0.1, 0.0, 0.1}, {0.3, -0.1, 0.2})});
+  builder.add_constraint({.name = "pin",
+                          .kind = LoopConstraint::Kind::connect,
+                          .body_A = builder.find_body("link2"),
+                          .body_B = builder.find_body("first"),
+                          .X_AC = turned({0.4, 0.0, 0.0}),
+                          .X_BC = turned({0.0, 0.1, 0.05})});
+  World world(builder.build(), {}, options);
+  State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
+  state.q.head<3>() << 0.3, -0.2, 0.4;
+  state.q.segment<3>(3) << 1.1, 0.1, 1.4;
+  state.q.segment<4>(6) = Eigen::Quaterniond(so3::exp({0.2, 0.1, -0.3})).coeffs();
+  state.q.segment<3>(10) << 1.35, 0.2, 1.3;
+  state.q.segment<4>(13) = Eigen::Quaterniond(so3::exp({0.1, 0.3, -0.2})).coeffs();
+  Random random(3);
+  for (int k = 0; k < world.nv(); ++k) state.v[k] = random.uniform(-0.3, 0.3);
+  VectorX u = VectorX::LinSpaced(world.nv(), -0.5, 0.8);
+  return {"HeldTogether", std::move(world), std::move(state), std::move(u)};
+}
+
 /// A scene at its last keyframe (Nimble's benchmark states), a little off it so that nothing ties.
 StepCase scene_case(const std::string& name, const std::string& file, WorldOptions options) {
   options.contact.joint_limits = false;
@@ -152,6 +184,7 @@ std::vector<StepCase> make_cases() {
   mimic.state.q << 0.1, 0.3, 0.33, 0.2;
   mimic.state.v << 0.3, -0.2, 0.1, 0.4;
   cases.push_back(mimic);
+  cases.push_back(held_together(fine));
   cases.push_back(scene_case("JumpWorm", "jump_worm.xml", {}));
   cases.push_back(scene_case("Catapult", "catapult.xml", {}));
   cases.push_back(scene_case("HalfCheetah", "half_cheetah.xml", {.time_step = 2e-3}));
