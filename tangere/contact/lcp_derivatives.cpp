@@ -92,7 +92,9 @@ void LcpDerivatives::choose_rows(const Model& model, const SolvedStep& step) {
 /// r_q and r_v of the smooth dynamics with the impulses as wrenches fixed in the world.
 void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedStep& step) {
   const ContactProblem& problem = step.problem;
-  const double dt = problem.time_step;
+  // an impact has no duration: M (v⁺ − v) = Jᵀ f, as if at rest, without gravity and springs (which the model has not)
+  const bool impact = problem.time_step == 0.0;
+  const double dt = impact ? 1.0 : problem.time_step;
   wrenches_.assign(static_cast<std::size_t>(model.num_bodies()), Vector6::Zero());
   pushed_ = false;
   for (const RowBlock& block : problem.blocks) {
@@ -108,15 +110,20 @@ void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedSt
   }
 
   acceleration_ = (step.v_plus - step.v) / dt;
-  for (const int k : step.free_dofs)
-    acceleration_.segment<3>(k) -= step.v.segment<3>(k + 3).cross(step.v.segment<3>(k));
+  if (impact) {
+    rest_.setZero(model.nv());
+  } else {
+    for (const int k : step.free_dofs)
+      acceleration_.segment<3>(k) -= step.v.segment<3>(k + 3).cross(step.v.segment<3>(k));
+  }
   const InverseDynamicsDerivatives derivatives =
-      inverse_dynamics_derivatives(model, data, step.q, step.v, acceleration_, wrenches());
+      inverse_dynamics_derivatives(model, data, step.q, impact ? rest_ : step.v, acceleration_, wrenches());
   factor_mass_matrix(model, data, step.implicit_inertia);
   ScratchMatrix::View r_q = r_q_.reset(model.nv(), model.nv());
   ScratchMatrix::View r_v = r_v_.reset(model.nv(), model.nv());
   r_q = dt * derivatives.d_q;
-  r_q.diagonal() -= dt * step.tau_q;
+  r_q.diagonal() -= problem.time_step * step.tau_q;
+  if (impact) return;
   r_v = dt * derivatives.d_v;
   r_v.diagonal() -= dt * (step.tau_v - step.implicit_damping);
 }

@@ -103,6 +103,7 @@ class LcpDerivatives {
   bool pushed_ = false;
   std::vector<BodyVelocities> velocities_;  // at v⁺ and at v
   VectorX acceleration_;
+  VectorX rest_;
   Matrix6X columns_A_;
   Matrix6X columns_B_;
   Matrix6X rates_A_;

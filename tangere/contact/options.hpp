@@ -6,6 +6,16 @@
 
 namespace tangere {
 
+/// What a step does where an impact bounces.
+enum class BounceMode {
+  /// The impact happens inside the step, when the surfaces meet (sim/bounce.hpp): its time moves with the state, and so
+  /// the gradient is that of the motion. Semi-implicit integrator only.
+  event,
+  /// The velocity at the end of the step is the reflected one. Its derivative is that of these steps, and not near that
+  /// of the motion.
+  discrete,
+};
+
 struct ContactOptions {
   /// Contacts exist from this distance on, and farther as far as bodies may come nearer within a step. They push only
   /// where the step would end inside. Metres.
@@ -17,8 +27,9 @@ struct ContactOptions {
   double touching = 1e-5;
   /// The largest speed of that correction at contacts and limits. Metres (radians) a second.
   double correction_speed = 0.5;
-  /// Impacts slower than this do not bounce. Metres a second.
+  /// Impacts whose rebound would be slower than this do not bounce. Metres a second.
   double bounce_speed = 0.1;
+  BounceMode bounce = BounceMode::event;
   /// Torque about the normal, and about the tangents, up to these lengths times the normal force. 0: no such rows.
   double torsional_friction = 0.0;
   double rolling_friction = 0.0;

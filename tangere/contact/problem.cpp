@@ -28,6 +28,7 @@ struct Target {
 
 /// A gap is closed within the step but for the last of it, a penetration taken back in part, up to a speed.
 Target target_of_gap(double gap, double time_step, const ContactOptions& options) {
+  if (time_step == 0.0) return {};
   if (gap > options.touching)
     return {-(gap - (1.0 - options.correction) * options.touching) / time_step, 1.0 / time_step};
   const double speed = -options.correction * gap / time_step;
@@ -53,13 +54,11 @@ class Assembly {
       const int pair = pair_of(contact.body_A, contact.body_B, contact.point);
       const Vector3& origin = p_.pairs[static_cast<std::size_t>(pair)].origin;
       begin_block(pair, static_cast<int>(i), contact.point - origin, contact.frame);
-      const Vector3 point_velocity = relative_velocity(velocities, contact);
 
       Target target = target_of_gap(contact.distance, dt_, options_);
-      const double closing = contact.frame.col(0).dot(point_velocity);
-      const bool reaches = contact.distance <= 0.0 || contact.distance + dt_ * closing < 0.0;
+      const double closing = normal_velocity(model_, data_, velocities, contact);
       Row normal{.kind = RowKind::normal, .target = target.value, .gain = target.gain};
-      if (reaches && contact.restitution > 0.0 && -closing * contact.restitution > options_.bounce_speed) {
+      if (bounces(contact, closing, dt_, options_)) {
         normal.target = -contact.restitution * closing;
         normal.gain = 0.0;
         normal.restitution = contact.restitution;
@@ -86,7 +85,7 @@ class Assembly {
       const int pair = pair_of(constraint.body_A, constraint.body_B, B.p);
       begin_block(pair, -1, B.p - p_.pairs[static_cast<std::size_t>(pair)].origin, A.R);
       if (with_motions_) p_.motions.push_back(on_B_turning_with_A());
-      const double gain = options_.correction / dt_;
+      const double gain = dt_ > 0.0 ? options_.correction / dt_ : 0.0;
       const Vector3 gap = A.R.transpose() * (B.p - A.p);
       const RowKey key{.first = static_cast<int>(i), .kind = RowKind::weld};
       for (int axis = 0; axis < 3; ++axis)
@@ -107,11 +106,11 @@ class Assembly {
         // coordinates with a quaternion have no limits
         if (options_.joint_limits && joint.nq == joint.nv) {
           const double position = q[joint.first_q + k];
-          const double reach = kLimitMargin + 2.0 * dt_ * std::abs(v[dof]);
+          const double reach = dt_ > 0.0 ? kLimitMargin + 2.0 * dt_ * std::abs(v[dof]) : options_.touching;
           if (position - spec.lower < reach) add_limit(dof, 1.0, position - spec.lower);
           if (spec.upper - position < reach) add_limit(dof, -1.0, spec.upper - position);
         }
-        if (options_.joint_friction && spec.friction > 0.0)
+        if (options_.joint_friction && spec.friction > 0.0 && dt_ > 0.0)
           add_row({.kind = RowKind::joint_friction, .dof = dof},
                   {.lower = -dt_ * spec.friction, .upper = dt_ * spec.friction},
                   {.first = dof, .kind = RowKind::joint_friction});
@@ -120,7 +119,7 @@ class Assembly {
         const Joint& source = model_.joint(joint.mimic_source);
         const Mimic& mimic = *joint.spec.mimic;
         const double gap = q[joint.first_q] - mimic.multiplier * q[source.first_q] - mimic.offset;
-        const double gain = options_.correction / dt_;
+        const double gain = dt_ > 0.0 ? options_.correction / dt_ : 0.0;
         add_row({.kind = RowKind::mimic,
                  .dof = joint.first_v,
                  .dof2 = source.first_v,
@@ -201,11 +200,6 @@ class Assembly {
   static BoxedLcpRow equality() { return {.lower = -kInfinity, .upper = kInfinity}; }
 
   [[nodiscard]] Pose pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, data_, body); }
-
-  [[nodiscard]] Vector3 relative_velocity(const BodyVelocities& velocities, const Contact& contact) const {
-    return velocities.twist(model_, data_, contact.body_B, contact.point).head<3>() -
-           velocities.twist(model_, data_, contact.body_A, contact.point).head<3>();
-  }
 
   static FrameMotion on_B_turning_with_A() {
     FrameMotion motion;
@@ -297,6 +291,17 @@ std::string_view to_string(RowKind kind) {
       return "mimic";
   }
   return "?";
+}
+
+bool bounces(const Contact& contact, double closing, double time_step, const ContactOptions& options) {
+  const bool reaches = contact.distance <= options.touching || contact.distance + time_step * closing < 0.0;
+  return reaches && contact.restitution > 0.0 && -closing * contact.restitution > options.bounce_speed;
+}
+
+double normal_velocity(const Model& model, const Data& data, const BodyVelocities& velocities, const Contact& contact) {
+  const Vector6 relative = velocities.twist(model, data, contact.body_B, contact.point) -
+                           velocities.twist(model, data, contact.body_A, contact.point);
+  return contact.frame.col(0).dot(relative.head<3>());
 }
 
 void ProblemBuilder::build(const Model& model, const RowScales& scales, const Data& data,

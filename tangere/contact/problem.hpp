@@ -97,8 +97,15 @@ struct ContactProblem {
   [[nodiscard]] JacobianMap jacobian(int nv) const { return {J.data(), num_rows(), nv}; }
 };
 
+/// Whether an impact at this contact bounces, the bodies closing at this normal velocity (negative).
+[[nodiscard]] bool bounces(const Contact& contact, double closing, double time_step, const ContactOptions& options);
+/// Of B against A at the contact, along its normal.
+[[nodiscard]] double normal_velocity(const Model& model, const Data& data, const BodyVelocities& velocities,
+                                     const Contact& contact);
+
 /// Fills a problem whose contacts (and, for derivatives, their motions) have been found. `v` is the old velocity, at
-/// which impacts are judged; `data` has the poses at q.
+/// which impacts are judged; `data` has the poses at q. With a time step of 0 it is that of an impact: impulses only,
+/// no gaps are closed, and what rubs in joints has no time to.
 class ProblemBuilder {
  public:
   void build(const Model& model, const RowScales& scales, const Data& data, const BodyVelocities& velocities,

@@ -19,18 +19,13 @@ namespace tangere {
 /// The last part of a step: (δq, δd, δv⁺) to (δq', δv'), applied in place to rows of matrices.
 class Integration {
  public:
-  Integration(const World& world, const Tape& tape) : world_(world), tape_(tape) {
-    dt_ = world.options().time_step;
-    semi_implicit_ = world.options().integrator == Integrator::semi_implicit;
-  }
-
-  [[nodiscard]] double time_step() const { return dt_; }
-  [[nodiscard]] bool semi_implicit() const { return semi_implicit_; }
+  /// Along d, with v⁺. Both must outlive it.
+  Integration(const Model& model, const VectorX& d, const VectorX& v_plus) : model_(model), d_(d), v_plus_(v_plus) {}
 
   /// `q` has δq and becomes δq'; `d` is δd = dt δv̂; `v` has δv⁺ and becomes δv'. One column a direction.
   template <class Q, class D, class V>
   void forward(Q&& q, const D& d, V&& v) const {
-    for (const Joint& joint : world_.model().joints()) {
+    for (const Joint& joint : model_.joints()) {
       const int k = joint.first_v;
       if (joint.nq == joint.nv) {
         q.middleRows(k, joint.nv) += d.middleRows(k, joint.nv);
@@ -43,7 +38,7 @@ class Integration {
         const Eigen::Matrix<double, 3, Eigen::Dynamic> linear =
             t.Xt * (q.middleRows(k, 3) - lever * q.middleRows(turn, 3) + d.middleRows(k, 3));
         q.middleRows(k, 3) = linear;
-        const Vector3 v_next = t.Xt * tape_.v_plus.segment<3>(k);
+        const Vector3 v_next = t.Xt * v_plus_.segment<3>(k);
         const Eigen::Matrix<double, 3, Eigen::Dynamic> turned =
             t.Xt * v.middleRows(k, 3) + so3::hat(v_next) * t.J_r * d.middleRows(turn, 3);
         v.middleRows(k, 3) = turned;
@@ -58,7 +53,7 @@ class Integration {
   /// v⁺'s.
   void reverse(VectorX& q, VectorX& d, VectorX& v) const {
     d = q;
-    for (const Joint& joint : world_.model().joints()) {
+    for (const Joint& joint : model_.joints()) {
       if (joint.nq == joint.nv) continue;
       const int k = joint.first_v;
       const int turn = k + joint.nv - 3;
@@ -72,7 +67,7 @@ class Integration {
       d.segment<3>(k) = linear;
       // (δφ × d)ᵀ g = δφ · (d × g)
       q.segment<3>(turn) += moved(k).cross(linear);
-      const Vector3 v_next = t.Xt * tape_.v_plus.segment<3>(k);
+      const Vector3 v_next = t.Xt * v_plus_.segment<3>(k);
       const Vector3 g = v.segment<3>(k);
       v.segment<3>(k) = t.Xt.transpose() * g;
       d.segment<3>(turn) += t.J_r.transpose() * g.cross(v_next);
@@ -86,12 +81,17 @@ class Integration {
     Matrix3 J_r;
   };
 
-  [[nodiscard]] Vector3 moved(int k) const { return dt_ * (semi_implicit_ ? tape_.v_plus : tape_.v).segment<3>(k); }
+  [[nodiscard]] Vector3 moved(int k) const { return d_.segment<3>(k); }
 
-  const World& world_;
-  const Tape& tape_;
-  double dt_;
-  bool semi_implicit_;
+  const Model& model_;
+  const VectorX& d_;
+  const VectorX& v_plus_;
 };
+
+/// d of a step.
+inline VectorX& displacement(const World& world, const Tape& tape, VectorX& d) {
+  const bool semi_implicit = world.options().integrator == Integrator::semi_implicit;
+  return d = world.options().time_step * (semi_implicit ? tape.v_plus : tape.v);
+}
 
 }  // namespace tangere

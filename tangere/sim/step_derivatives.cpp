@@ -31,6 +31,8 @@ void linearise(const World& world, const Tape& tape, Workspace::Memory& m) {
 
 namespace {
 
+bool is_semi_implicit(const World& world) { return world.options().integrator == Integrator::semi_implicit; }
+
 /// Nimble's second try: contacts whose opening velocity, by an impulse at them, would lower the loss separate. False if
 /// these are the sets of the step.
 bool classify_by_loss(const World& world, const Tape& tape, Workspace::Memory& m) {
@@ -79,12 +81,12 @@ void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
   out.v_v = m.derivatives.d_v();
   to_controls(world, m.actuation, m.derivatives.d_tau(), out.v_u);
 
-  const Integration integration(world, tape);
-  const double dt = integration.time_step();
+  const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
+  const double dt = world.options().time_step;
   out.q_q.setIdentity(nv, nv);
   out.q_v.setZero(nv, nv);
   out.q_u.setZero(nv, world.nu());
-  if (integration.semi_implicit()) {
+  if (is_semi_implicit(world)) {
     m.block_q = dt * out.v_q;
     integration.forward(out.q_q, m.block_q, out.v_q);
     m.block_q = dt * out.v_v;
@@ -107,11 +109,12 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
     throw InputError("g", "must have " + std::to_string(world.nv()) + " entries each for q and v");
   Workspace::Memory& m = workspace.memory();
   linearise(world, tape, m);
-  const Integration integration(world, tape);
+  const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
+  const double dt = world.options().time_step;
   m.grad_q = g.q;
   m.grad_v = g.v;
   integration.reverse(m.grad_q, m.delta, m.grad_v);
-  if (integration.semi_implicit()) m.grad_v += integration.time_step() * m.delta;
+  if (is_semi_implicit(world)) m.grad_v += dt * m.delta;
   m.derivatives.reverse(world.model(), m.data, m.grad_v, g_state.q, g_state.v, m.tau);
 
   bool other = false;
@@ -120,7 +123,6 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
     step.sets = m.other_sets;
     m.derivatives.linearise(world.model(), m.data, step);
     m.derivatives.reverse(world.model(), m.data, m.grad_v, m.other_q, m.other_v, m.other_tau);
-    const double dt = integration.time_step();
     other =
         m.other_v.squaredNorm() + m.other_tau.squaredNorm() / dt > g_state.v.squaredNorm() + m.tau.squaredNorm() / dt;
     if (other) {
@@ -131,7 +133,7 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
   }
 
   g_state.q += m.grad_q;
-  if (!integration.semi_implicit()) g_state.v += integration.time_step() * m.delta;
+  if (!is_semi_implicit(world)) g_state.v += dt * m.delta;
   if (world.actuators().empty()) {
     g_u = m.tau;
     return other;
@@ -157,8 +159,9 @@ void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
       m.tau[world.actuators()[static_cast<std::size_t>(i)].dof] += m.actuation.d_u[i] * du[i];
   }
   m.derivatives.forward(world.model(), m.data, d.q, d.v, m.tau, m.grad_v);
-  const Integration integration(world, tape);
-  m.delta = integration.time_step() * (integration.semi_implicit() ? m.grad_v : d.v);
+  const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
+  const double dt = world.options().time_step;
+  m.delta = dt * (is_semi_implicit(world) ? m.grad_v : d.v);
   d_next.q = d.q;
   d_next.v = m.grad_v;
   integration.forward(d_next.q, m.delta, d_next.v);

@@ -179,9 +179,9 @@ void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   out.v.resize(world.nv(), count);
   out.q.setZero(world.nv(), count);
   for (Eigen::Index i = 0; i < count; ++i) columns.fill(parameters[static_cast<std::size_t>(i)], out.v.col(i));
-  const Integration integration(world, tape);
+  const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
   m.block_q = MatrixX::Zero(world.nv(), count);
-  if (integration.semi_implicit()) m.block_q = integration.time_step() * out.v;
+  if (world.options().integrator == Integrator::semi_implicit) m.block_q = world.options().time_step * out.v;
   integration.forward(out.q, m.block_q, out.v);
 }
 

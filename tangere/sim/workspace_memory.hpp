@@ -32,6 +32,7 @@ struct Workspace::Memory {
   LcpDerivatives derivatives;
   MatrixX block_q;
   MatrixX block_v;
+  VectorX displacement;
   VectorX grad_q;
   VectorX grad_v;
   VectorX other_q;

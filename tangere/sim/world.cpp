@@ -27,6 +27,25 @@ void verify_actuators(const Model& model, const std::vector<Actuator>& actuators
   }
 }
 
+bool has_restitution(const Model& model) {
+  for (const Body& body : model.bodies())
+    for (const CollisionShape& shape : body.spec.shapes)
+      if (shape.restitution > 0.0) return true;
+  return false;
+}
+
+/// Inertia and shapes only.
+Model weightless(const Model& model) {
+  ModelBuilder builder(model);
+  builder.set_gravity(Vector3::Zero());
+  for (int j = 0; j < model.num_bodies(); ++j) {
+    JointSpec joint = model.joint(j).spec;
+    for (DofSpec& dof : joint.dofs) dof.stiffness = dof.damping = 0.0;
+    builder.set_joint(j, std::move(joint));
+  }
+  return builder.build();
+}
+
 /// Positions are what position actuators follow: not the turns of ball and free joints.
 void verify_positions(const Model& model, const std::vector<Actuator>& actuators) {
   for (const Actuator& actuator : actuators) {
@@ -58,6 +77,7 @@ World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& o
   options_.verify();
   verify_actuators(model_, actuators_);
   verify_positions(model_, actuators_);
+  if (has_restitution(model_)) impact_model_ = std::make_shared<const Model>(weightless(model_));
   implicit_inertia_.setZero(model_.nv());
   implicit_damping_.setZero(model_.nv());
   for (const Joint& joint : model_.joints()) {

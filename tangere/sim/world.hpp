@@ -6,6 +6,7 @@
 ///   const Scene scene = load_scene("scenes/arm.json");
 ///   const World world(scene.robot.model, scene.robot.actuators, {.time_step = scene.time_step});
 
+#include <memory>
 #include <vector>
 
 #include "tangere/contact/collision_scene.hpp"
@@ -56,6 +57,8 @@ class World {
   /// dt damping + dt² stiffness of every coordinate: dampers and springs act on the velocity at the end of the step, so
   /// that they are stable however strong. (Those of free joints act on the old one: 0.)
   [[nodiscard]] const VectorX& implicit_inertia() const { return implicit_inertia_; }
+  /// The model without gravity, springs and dampers, whose impacts bounce; null if nothing has restitution.
+  [[nodiscard]] const Model* impact_model() const { return impact_model_.get(); }
   /// dt stiffness, likewise.
   [[nodiscard]] const VectorX& implicit_damping() const { return implicit_damping_; }
 
@@ -66,6 +69,7 @@ class World {
   CollisionScene scene_;
   RowScales scales_;
   std::vector<int> free_dofs_;
+  std::shared_ptr<const Model> impact_model_;
   VectorX implicit_inertia_;
   VectorX implicit_damping_;
 };
