@@ -77,8 +77,8 @@ const LcpSolution& LcpContact::solve(const Model& model, const Data& data, const
                                      VectorArgument v_free, const BoxedLcpOptions& options) {
   const auto nv = static_cast<std::size_t>(model.nv());
   const std::size_t n = problem.rows.size();
-  solution_.f.setZero(static_cast<Eigen::Index>(n));
-  solution_.w.setZero(static_cast<Eigen::Index>(n));
+  solution_.f.reset(static_cast<Eigen::Index>(n));
+  solution_.w.reset(static_cast<Eigen::Index>(n));
   solution_.sets.assign(n, RowSet::lower);
   solution_.v_plus = v_free;
   solution_.status = BoxedLcpStatus::solved;

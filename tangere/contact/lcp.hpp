@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "tangere/contact/problem.hpp"
+#include "tangere/math/scratch_matrix.hpp"
 
 namespace tangere {
 
 struct LcpSolution {
   /// Impulses and velocities less their targets, one a row.
-  VectorX f;
-  VectorX w;
+  ScratchVector f;
+  ScratchVector w;
   std::vector<RowSet> sets;
   VectorX v_plus;
   /// `approximate` if any island is; the largest residual.

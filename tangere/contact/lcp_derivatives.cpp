@@ -30,7 +30,7 @@ struct Impulse {
   Vector3 torque = Vector3::Zero();
 };
 
-Impulse impulse_of(const ContactProblem& problem, const RowBlock& block, VectorArgument f) {
+Impulse impulse_of(const ContactProblem& problem, const RowBlock& block, const ScratchVector& f) {
   Impulse out;
   for (int r = block.first_row; r < block.first_row + block.num_rows; ++r) {
     const int axis = problem.rows[static_cast<std::size_t>(r)].axis;
@@ -314,10 +314,9 @@ void LcpDerivatives::force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& 
 void LcpDerivatives::reverse(const Model& model, const Data& data, VectorArgument g, VectorX& g_q, VectorX& g_v,
                              VectorX& g_tau) {
   // z = Kᵀ g, y = M⁻¹ (g − J_Cᵀ z)
-  z_.resize(J_.rows());
-  z_.noalias() = K_.view().transpose() * g;
+  z_.reset(J_.rows()).noalias() = K_.view().transpose() * g;
   y_ = g;
-  y_.noalias() -= J_.view().transpose() * z_;
+  y_.noalias() -= J_.view().transpose() * z_.view();
   const VectorX& without_inertia = y_;
   // r_v = … − M − dt M d(ω × v)/dv: y meets M, so what is left is g − J_Cᵀ z itself
   g_v = without_inertia;
@@ -327,12 +326,12 @@ void LcpDerivatives::reverse(const Model& model, const Data& data, VectorArgumen
     g_v.segment<3>(k + 3) -= time_step_ * so3::hat(v_.segment<3>(k)).transpose() * linear;
   }
   solve_mass_matrix(model, data, y_);
-  g_q.resize(model.nv());
-  g_q.noalias() = -(r_q_.view().transpose() * y_);
+  g_q.setZero(model.nv());
+  g_q.noalias() -= r_q_.view().transpose() * y_;
   g_v.noalias() -= r_v_.view().transpose() * y_;
   if (J_.rows() > 0) {
-    g_q.noalias() -= s_q_.view().transpose() * z_;
-    g_v.noalias() -= s_v_.view().transpose() * z_;
+    g_q.noalias() -= s_q_.view().transpose() * z_.view();
+    g_v.noalias() -= s_v_.view().transpose() * z_.view();
   }
   g_tau = time_step_ * y_;
 }
@@ -349,10 +348,11 @@ void LcpDerivatives::forward(const Model& model, const Data& data, VectorArgumen
     dv_plus.segment<3>(k) +=
         time_step_ * (v_.segment<3>(k + 3).cross(dv.segment<3>(k)) - v_.segment<3>(k).cross(dv.segment<3>(k + 3)));
   if (J_.rows() == 0) return;
-  row_scratch_.noalias() = -(J_.view() * dv_plus);
-  row_scratch_.noalias() -= s_q_.view() * dq;
-  row_scratch_.noalias() -= s_v_.view() * dv;
-  dv_plus.noalias() += K_.view() * row_scratch_;
+  ScratchVector::View right = row_scratch_.reset(J_.rows());
+  right.noalias() -= J_.view() * dv_plus;
+  right.noalias() -= s_q_.view() * dq;
+  right.noalias() -= s_v_.view() * dv;
+  dv_plus.noalias() += K_.view() * right;
 }
 
 void LcpDerivatives::displace(const Model& model, const Data& data, const SolvedStep& step,
@@ -418,9 +418,10 @@ void LcpDerivatives::respond(const Model& model, const Data& data, Eigen::Ref<Ve
   solve_mass_matrix(model, data, r_x);
   r_x = -r_x;
   if (J_.rows() == 0) return;
-  row_scratch_.noalias() = -(J_.view() * r_x);
-  row_scratch_ -= s_x;
-  r_x.noalias() += K_.view() * row_scratch_;
+  ScratchVector::View right = row_scratch_.reset(J_.rows());
+  right.noalias() -= J_.view() * r_x;
+  right -= s_x;
+  r_x.noalias() += K_.view() * right;
 }
 
 }  // namespace tangere

@@ -33,7 +33,7 @@ struct SolvedStep {
   const VectorX& v;
   const VectorX& v_plus;
   /// Of the rows.
-  const VectorX& f;
+  const ScratchVector& f;
   std::span<const RowSet> sets;
   /// dτ/dq and dτ/dv of the actuators, diagonal.
   const VectorX& tau_q;
@@ -65,7 +65,7 @@ class LcpDerivatives {
   void reverse(const Model& model, const Data& data, VectorArgument g, VectorX& g_q, VectorX& g_v, VectorX& g_tau);
   /// The y = Pᵀ g and z = Kᵀ g of the last `reverse`: gᵀ dv⁺/dx = −yᵀ r_x − zᵀ s_x for any x.
   [[nodiscard]] const VectorX& force_weights() const { return y_; }
-  [[nodiscard]] const VectorX& row_weights() const { return z_; }
+  [[nodiscard]] ScratchVector::ConstView row_weights() const { return z_.view(); }
   /// dv⁺ along (δq, δv, δτ), after `linearise`.
   void forward(const Model& model, const Data& data, VectorArgument dq, VectorArgument dv, VectorArgument dtau,
                VectorX& dv_plus);
@@ -131,8 +131,8 @@ class LcpDerivatives {
   ScratchMatrix d_v_;
   ScratchMatrix d_tau_;
   VectorX y_;
-  VectorX z_;
-  VectorX row_scratch_;
+  ScratchVector z_;
+  ScratchVector row_scratch_;
 };
 
 }  // namespace tangere

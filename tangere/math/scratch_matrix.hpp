@@ -1,7 +1,7 @@
 #pragma once
 
-/// Matrices of the inner loops whose size changes from step to step: they keep their memory when they shrink. Rows
-/// after rows, padded to whole vector registers.
+/// Matrices and vectors of the inner loops whose size changes from step to step: they keep their memory when they
+/// shrink. Rows after rows, padded to whole vector registers.
 
 #include <cstddef>
 
@@ -38,6 +38,27 @@ class ScratchMatrix {
   Eigen::Index rows_ = 0;
   Eigen::Index cols_ = 0;
   Eigen::Index width_ = 0;
+};
+
+/// A vector likewise.
+class ScratchVector {
+ public:
+  using View = Eigen::Map<VectorX>;
+  using ConstView = Eigen::Map<const VectorX>;
+
+  /// All zero.
+  View reset(Eigen::Index size) {
+    data_.assign(static_cast<std::size_t>(size), 0.0);
+    return view();
+  }
+  [[nodiscard]] View view() { return {data_.data(), size()}; }
+  [[nodiscard]] ConstView view() const { return {data_.data(), size()}; }
+  [[nodiscard]] double operator[](Eigen::Index i) const { return data_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] double& operator[](Eigen::Index i) { return data_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(data_.size()); }
+
+ private:
+  AlignedVector data_;
 };
 
 }  // namespace tangere

@@ -33,19 +33,19 @@ class Integration {
       }
       const int turn = k + joint.nv - 3;
       const Turn t(moved(turn));
-      if (joint.nv == 6) {
-        const Matrix3 lever = so3::hat(moved(k));
-        const Eigen::Matrix<double, 3, Eigen::Dynamic> linear =
-            t.Xt * (q.middleRows(k, 3) - lever * q.middleRows(turn, 3) + d.middleRows(k, 3));
-        q.middleRows(k, 3) = linear;
-        const Vector3 v_next = t.Xt * v_plus_.segment<3>(k);
-        const Eigen::Matrix<double, 3, Eigen::Dynamic> turned =
-            t.Xt * v.middleRows(k, 3) + so3::hat(v_next) * t.J_r * d.middleRows(turn, 3);
-        v.middleRows(k, 3) = turned;
+      const bool free = joint.nv == 6;
+      const Vector3 lever = free ? moved(k) : Vector3::Zero();
+      const Vector3 v_next = free ? Vector3(t.Xt * v_plus_.segment<3>(k)) : Vector3::Zero();
+      for (Eigen::Index column = 0; column < q.cols(); ++column) {
+        const Vector3 phi = q.template block<3, 1>(turn, column);
+        const Vector3 turned = t.J_r * d.template block<3, 1>(turn, column);
+        q.template block<3, 1>(turn, column) = t.Xt * phi + turned;
+        if (!free) continue;
+        const Vector3 p = q.template block<3, 1>(k, column) + phi.cross(lever) + d.template block<3, 1>(k, column);
+        q.template block<3, 1>(k, column) = t.Xt * p;
+        const Vector3 linear = v.template block<3, 1>(k, column);
+        v.template block<3, 1>(k, column) = t.Xt * linear + v_next.cross(turned);
       }
-      const Eigen::Matrix<double, 3, Eigen::Dynamic> angular =
-          t.Xt * q.middleRows(turn, 3) + t.J_r * d.middleRows(turn, 3);
-      q.middleRows(turn, 3) = angular;
     }
   }
 

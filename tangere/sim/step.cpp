@@ -11,6 +11,7 @@
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/inverse_dynamics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
+#include "tangere/sim/bounce.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
 namespace tangere {
@@ -44,46 +45,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_;
 };
 
-/// v_free: where the velocities would go without rows.
-void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
-  const Model& model = world.model();
-  actuate(world, state.q, state.v, u, m.tau);
-  set_frame_acceleration(world, state.v, m.a);
-  m.v_free = m.tau - inverse_dynamics(model, m.data, state.q, state.v, m.a);
-  m.v_free -= world.implicit_damping().cwiseProduct(state.v);
-  (void)mass_matrix(model, m.data, state.q);
-  factor_mass_matrix(model, m.data, world.implicit_inertia());
-  solve_mass_matrix(model, m.data, m.v_free);
-  m.v_free = state.v + world.options().time_step * m.v_free;
-}
-
-void integrate_step(const World& world, const State& state, Workspace::Memory& m, State& next) {
-  const double dt = world.options().time_step;
-  const bool semi_implicit = world.options().integrator == Integrator::semi_implicit;
-  m.delta = dt * (semi_implicit ? m.v_plus : state.v);
-  next.q.resize(world.nq());
-  integrate(world.model(), state.q, m.delta, next.q);
-  // into the axes of the new frame
-  for (const int k : world.free_dofs()) {
-    const Matrix3 turn = so3::exp(m.delta.segment<3>(k + 3));
-    const Vector3 linear = turn.transpose() * m.v_plus.segment<3>(k);
-    m.v_plus.segment<3>(k) = linear;
-  }
-  next.v = m.v_plus;
-}
-
-void record(const State& state, VectorArgument u, const LcpSolution& solution, const Workspace::Memory& m, Tape& tape) {
-  tape.q = state.q;
-  tape.v = state.v;
-  tape.u = u;
-  tape.v_plus = solution.v_plus;
-  tape.problem = m.problem;
-  tape.f = solution.f;
-  tape.w = solution.w;
-  tape.sets = solution.sets;
-  tape.status = m.result.status;
-}
-
 }  // namespace
 
 Workspace::Memory::Memory(const World& world)
@@ -106,6 +67,75 @@ void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a) {
   for (const int k : world.free_dofs()) a.segment<3>(k) = -v.segment<3>(k + 3).cross(v.segment<3>(k));
 }
 
+void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
+  const Model& model = world.model();
+  actuate(world, state.q, state.v, u, m.tau);
+  set_frame_acceleration(world, state.v, m.a);
+  m.v_free = m.tau - inverse_dynamics(model, m.data, state.q, state.v, m.a);
+  m.v_free -= world.implicit_damping().cwiseProduct(state.v);
+  (void)mass_matrix(model, m.data, state.q);
+  factor_mass_matrix(model, m.data, world.implicit_inertia());
+  solve_mass_matrix(model, m.data, m.v_free);
+  m.v_free = state.v + world.options().time_step * m.v_free;
+}
+
+void set_impulses(const LcpSolution& solution, ContactProblem& problem) {
+  for (const RowBlock& block : problem.blocks) {
+    if (block.contact < 0) continue;
+    Vector3& impulse = problem.contacts[static_cast<std::size_t>(block.contact)].impulse;
+    impulse.setZero();
+    for (int r = block.first_row; r < block.first_row + block.num_rows; ++r)
+      if (const int axis = problem.rows[static_cast<std::size_t>(r)].axis; axis < 3) impulse[axis] = solution.f[r];
+  }
+}
+
+const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, Workspace::Memory& m) {
+  const WorldOptions& options = world.options();
+  Stopwatch stopwatch(m.profiling);
+  m.builder.build(world.model(), world.scales(), m.data, m.velocities, state.q, state.v, options.time_step,
+                  options.contact, with_motions, m.problem);
+  stopwatch.lap(m.result.profile.rows);
+  const LcpSolution& solution =
+      m.lcp.solve(world.model(), m.data, m.problem, m.v_free, {.tolerance = options.contact.tolerance});
+  set_impulses(solution, m.problem);
+  m.v_plus = solution.v_plus;
+  StepResult& result = m.result;
+  result.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
+  result.residual = solution.residual;
+  result.num_islands = solution.num_islands;
+  result.stages = solution.stages;
+  result.contacts = m.problem.contacts;
+  result.rows = m.problem.rows;
+  result.sets = solution.sets;
+  result.impulses = {solution.f.view().data(), static_cast<std::size_t>(solution.f.size())};
+  stopwatch.lap(result.profile.contact);
+  return solution;
+}
+
+void record(const State& state, VectorArgument u, const LcpSolution& solution, const ContactProblem& problem,
+            Tape& tape) {
+  tape.q = state.q;
+  tape.v = state.v;
+  tape.u = u;
+  tape.v_plus = solution.v_plus;
+  tape.problem = problem;
+  tape.f = solution.f;
+  tape.w = solution.w;
+  tape.sets = solution.sets;
+  tape.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
+  tape.impact_time = -1.0;
+}
+
+void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgument v, State& next) {
+  next.q.resize(world.nq());
+  integrate(world.model(), q, d, next.q);
+  next.v = v;
+  for (const int k : world.free_dofs()) {
+    const Vector3 linear = so3::exp(d.segment<3>(k + 3)).transpose() * v.segment<3>(k);
+    next.v.segment<3>(k) = linear;
+  }
+}
+
 const StepResult& step(const World& world, const State& state, VectorArgument u, Workspace& workspace, State& next,
                        Tape* tape) {
   require("q", state.q, world.nq());
@@ -116,6 +146,7 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   Workspace::Memory& m = workspace.memory();
   StepResult& result = m.result;
   result.profile = {};
+  result.impacts = {};
   Stopwatch stopwatch(m.profiling);
 
   smooth_dynamics(world, state, u, m);
@@ -125,34 +156,15 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   m.finder.find(model, world.scene(), m.data, m.velocities, options.time_step, options.contact, m.problem.contacts,
                 tape != nullptr ? &m.problem.motions : nullptr);
   stopwatch.lap(result.profile.collision);
-
-  m.builder.build(model, world.scales(), m.data, m.velocities, state.q, state.v, options.time_step, options.contact,
-                  tape != nullptr, m.problem);
-  stopwatch.lap(result.profile.rows);
-
-  const LcpSolution& solution =
-      m.lcp.solve(model, m.data, m.problem, m.v_free, {.tolerance = options.contact.tolerance});
-  m.v_plus = solution.v_plus;
-  for (const RowBlock& block : m.problem.blocks) {
-    if (block.contact < 0) continue;
-    Vector3& impulse = m.problem.contacts[static_cast<std::size_t>(block.contact)].impulse;
-    impulse.setZero();
-    for (int r = block.first_row; r < block.first_row + block.num_rows; ++r)
-      if (const int axis = m.problem.rows[static_cast<std::size_t>(r)].axis; axis < 3) impulse[axis] = solution.f[r];
+  if (bounces_inside(world, m)) {
+    bounce_step(world, state, u, m, next, tape);
+    return result;
   }
-  stopwatch.lap(result.profile.contact);
 
-  result.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
-  result.residual = solution.residual;
-  result.num_islands = solution.num_islands;
-  result.stages = solution.stages;
-  result.contacts = m.problem.contacts;
-  result.rows = m.problem.rows;
-  result.sets = solution.sets;
-  result.impulses = {solution.f.data(), static_cast<std::size_t>(solution.f.size())};
-  if (tape != nullptr) record(state, u, solution, m, *tape);
-  integrate_step(world, state, m, next);
-  stopwatch.lap(result.profile.integration);
+  const LcpSolution& solution = solve_rows(world, state, tape != nullptr, m);
+  if (tape != nullptr) record(state, u, solution, m.problem, *tape);
+  m.delta = options.time_step * (options.integrator == Integrator::semi_implicit ? m.v_plus : state.v);
+  advance(world, state.q, m.delta, m.v_plus, next);
   return result;
 }
 

@@ -37,7 +37,6 @@ struct StepProfile {
   double collision = 0.0;
   double rows = 0.0;
   double contact = 0.0;
-  double integration = 0.0;
 };
 
 struct StepResult {
@@ -48,6 +47,8 @@ struct StepResult {
   std::array<int, kNumBoxedLcpStages> stages{};
   /// With their impulses. Valid until the next step.
   std::span<const Contact> contacts{};
+  /// Those that bounced inside the step.
+  std::span<const Contact> impacts{};
   /// All rows of the step, their sets and impulses. Valid until the next step.
   std::span<const Row> rows{};
   std::span<const RowSet> sets{};
@@ -63,10 +64,17 @@ struct Tape {
   VectorX v_plus;
   ContactProblem problem;
   /// Impulses and sets, one a row.
-  VectorX f;
-  VectorX w;
+  ScratchVector f;
+  ScratchVector w;
   std::vector<RowSet> sets;
   StepStatus status = StepStatus::solved;
+  /// Where something bounced inside the step (bounce.hpp), the rest of it: the impact, and the step after it. The above
+  /// is then the step up to the impact.
+  std::vector<Tape> parts;
+  /// The part of the step before the impact (negative without one), and the gradient of the distance there (nv).
+  double impact_time = -1.0;
+  VectorX impact_normal;
+  [[nodiscard]] bool bounced() const { return impact_time >= 0.0; }
 };
 
 /// Memory of steps and of their derivatives, and the warm start. One per thread; nothing is allocated once it has seen

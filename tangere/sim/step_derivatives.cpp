@@ -4,6 +4,7 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
+#include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
@@ -73,6 +74,10 @@ void to_controls(const World& world, const ActuationDerivatives& actuation, cons
 }  // namespace
 
 void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out) {
+  if (tape.bounced()) {
+    bounce_jacobians(world, tape, workspace, out);
+    return;
+  }
   Workspace::Memory& m = workspace.memory();
   linearise(world, tape, m);
   m.derivatives.expand(world.model(), m.data);
@@ -108,6 +113,13 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
   if (g.q.size() != world.nv() || g.v.size() != world.nv())
     throw InputError("g", "must have " + std::to_string(world.nv()) + " entries each for q and v");
   Workspace::Memory& m = workspace.memory();
+  if (tape.bounced()) {
+    bounce_jacobians(world, tape, workspace, m.event);
+    g_state.q = m.event.q_q.transpose() * g.q + m.event.v_q.transpose() * g.v;
+    g_state.v = m.event.q_v.transpose() * g.q + m.event.v_v.transpose() * g.v;
+    g_u = m.event.q_u.transpose() * g.q + m.event.v_u.transpose() * g.v;
+    return false;
+  }
   linearise(world, tape, m);
   const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
   const double dt = world.options().time_step;
@@ -150,6 +162,12 @@ void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
     throw InputError("d", "must have " + std::to_string(world.nv()) + " entries each for q and v");
   if (du.size() != world.nu()) throw InputError("du", "must have " + std::to_string(world.nu()) + " entries");
   Workspace::Memory& m = workspace.memory();
+  if (tape.bounced()) {
+    bounce_jacobians(world, tape, workspace, m.event);
+    d_next.q = m.event.q_q * d.q + m.event.q_v * d.v + m.event.q_u * du;
+    d_next.v = m.event.v_q * d.q + m.event.v_v * d.v + m.event.v_u * du;
+    return;
+  }
   linearise(world, tape, m);
   m.tau.setZero(world.nv());
   if (world.actuators().empty()) {

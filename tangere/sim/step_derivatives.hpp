@@ -51,7 +51,8 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
 void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
               StateTangent& d_next);
 
-/// How the impulses of all rows move (rows of the tape; zero where a row is at a fixed bound), nv and nu columns.
+/// How the impulses of all rows move (of the part before an impact that bounced inside the step) (rows of the tape;
+/// zero where a row is at a fixed bound), nv and nu columns.
 struct ImpulseJacobians {
   MatrixX q;
   MatrixX v;

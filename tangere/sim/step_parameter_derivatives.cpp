@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
@@ -172,6 +173,10 @@ void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
                               std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   Workspace::Memory& m = workspace.memory();
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
+  if (tape.bounced())
+    throw InputError("tape",
+                     "something bounced inside the step: derivatives with respect to parameters are there for "
+                     "contact.bounce = discrete only");
   linearise(world, tape, m);
   const SolvedStep step = solved_step(world, tape, m);
   ParameterColumns columns(world, tape, m, step);

@@ -7,6 +7,7 @@
 #include "tangere/contact/lcp_derivatives.hpp"
 #include "tangere/sim/actuation.hpp"
 #include "tangere/sim/step.hpp"
+#include "tangere/sim/step_derivatives.hpp"
 
 namespace tangere {
 
@@ -27,6 +28,22 @@ struct Workspace::Memory {
   StepResult result;
   bool profiling = false;
 
+  // impacts inside the step (bounce.hpp); only where something has restitution
+  std::unique_ptr<Data> impact_data;
+  std::unique_ptr<LcpContact> impact_lcp;
+  ContactProblem impact_problem;
+  std::vector<Contact> bouncing;
+  State before_impact;
+  State at_impact;
+  State after_impact;
+  VectorX v_without;
+  VectorX impact_normal;
+  VectorX impact_d;
+  VectorX impact_v;
+  VectorX impact_way;
+  Matrix6X impact_columns;
+  StepJacobians event;
+
   // derivatives
   ActuationDerivatives actuation;
   LcpDerivatives derivatives;
@@ -44,6 +61,18 @@ struct Workspace::Memory {
 /// a = −ω × v at the linear coordinates of free joints, 0 elsewhere: their acceleration in axes that do not turn is
 /// zero.
 void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a);
+
+/// v_free: where the velocities would go without rows. Leaves poses at q and the factors of M.
+void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m);
+/// Rows of the contacts in m.problem, solved: v⁺ in m.v_plus, impulses in the contacts, the rest in m.result.
+const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, Workspace::Memory& m);
+/// What derivatives need of that.
+void record(const State& state, VectorArgument u, const LcpSolution& solution, const ContactProblem& problem,
+            Tape& tape);
+/// The impulses of a solution, into its contacts.
+void set_impulses(const LcpSolution& solution, ContactProblem& problem);
+/// q' = q ⊕ d; v' = v, the linear velocities of free joints turned into the new frame.
+void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgument v, State& next);
 
 /// A tape, as the derivatives want it, after `actuation_derivatives` for it.
 [[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Memory& m);

@@ -133,7 +133,19 @@ std::vector<StepCase> make_cases() {
       twist(0.2, 0.3, -0.4, 0.1, 0.5, 0.6), 0.5);
   one("ConeOnItsBase", Cone{.height = 0.3, .half_angle = 0.4},
       turned({0.0, 0.0, 0.0742}, {0.0, -1.5707963267948966, 0.0}), twist(0.02, 0.3, -0.4, 0.1, 0.05, 0.06), 0.9);
+  fine.contact.bounce = BounceMode::discrete;
   one("BoxBouncing", box, turned({0.0, 0.0, 0.2350}, {0.5, 0.7, 0.2}), twist(0.4, 1.2, -2.3, 0.2, -0.4, 0.3), 0.4, 0.7);
+  fine.contact.bounce = BounceMode::event;
+  // inside the step: before the floor, and in the middle of the air with another one
+  one("BoxBouncingInside", box, turned({0.0, 0.0, 0.2560}, {0.5, 0.7, 0.2}), twist(0.4, 1.2, -2.3, 0.2, -0.4, 0.3), 0.4,
+      0.7);
+  one("SphereBouncing", Sphere{0.2}, turned({0.0, 0.1, 0.2011}, {0.1, 0.2, 0.3}), twist(0.3, 0.1, -1.5, 0.5, 0.4, 3.0),
+      0.2, 0.9);
+  cases.push_back(free_bodies("BallsBouncing",
+                              {{Sphere{0.1}, turned({0.0, 0.0, 1.0}), twist(1.0, 0.2, 0.3, 0.5, 0.1, 0.0), 0.5},
+                               {Ellipsoid{.semi_axes = {0.2, 0.15, 0.1}}, turned({0.2895, 0.02, 1.01}, {0.1, 0.2, 0.3}),
+                                twist(-1.0, 0.1, 0.0, 0.3, 0.2, 0.1)}},
+                              0.3, 0.8, fine));
   one("SphereBeforeTheFloor", Sphere{0.2}, turned({0.0, 0.1, 0.2011}), twist(0.3, 0.1, -1.5, 0.5, 0.4, 0.3), 0.6);
 
   // bodies against each other

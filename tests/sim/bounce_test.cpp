@@ -1,0 +1,140 @@
+/// Impacts that bounce: gradients of the motion, not only of its steps.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tangere/sim/rollout.hpp"
+#include "tests/support/finite_difference.hpp"
+#include "tests/support/matrix_near.hpp"
+#include "tests/support/step_cases.hpp"
+
+namespace tangere::test {
+namespace {
+
+/// Balls on rails along x (or z, with a floor), all of restitution e.
+World balls_on_rails(int count, const Vector3& axis, double gravity, double e, const WorldOptions& options) {
+  ModelBuilder builder("balls");
+  builder.set_gravity({0.0, 0.0, -gravity});
+  const Shape ball = Sphere{0.1};
+  MassProperties inertia = mass_properties(ball);
+  inertia.inertia /= inertia.mass;
+  inertia.mass = 1.0;
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "ball" + std::to_string(i);
+    builder.add_body({.name = name,
+                      .inertia = inertia,
+                      .shapes = {{.name = name, .shape = ball, .friction = 0.0, .restitution = e}}},
+                     {.name = name, .type = JointType::prismatic, .axis = axis});
+  }
+  if (gravity > 0.0)
+    builder.add_body(
+        {.name = "floor",
+         .shapes = {{.name = "floor", .shape = HalfSpace{Vector3::UnitZ(), 0.0}, .friction = 0.0, .restitution = 1.0}}},
+        {.name = "floor"});
+  return World(builder.build(), {}, options);
+}
+
+/// d(a coordinate at the end) / d(start).
+StateTangent gradient_of_end(const World& world, const State& start, int steps, int coordinate, double* end) {
+  Rollout rollout(world);
+  rollout.run(start, MatrixX::Zero(world.nu(), steps));
+  *end = rollout.states().back().q[coordinate];
+  std::vector<StateTangent> gradients(static_cast<std::size_t>(steps) + 1);
+  gradients.back().q = VectorX::Unit(world.nv(), coordinate);
+  StateTangent g;
+  MatrixX g_controls;
+  rollout.reverse(gradients, g, g_controls);
+  return g;
+}
+
+/// A public report on Nimble: d(x₂ at 1 s) / d(x₁, x₂, v₁, v₂) is (1, 0, 1, 0), and its code says (0.75, 0.25, 0.91,
+/// 0.08).
+TEST(Bounce, TwoElasticBalls) {
+  for (const double dt : {0.01, 0.003, 0.001}) {
+    const World world = balls_on_rails(2, Vector3::UnitX(), 0.0, 1.0, {.time_step = dt});
+    const State start{Vector2(0.0, 0.52), Vector2(1.0, 0.0)};
+    const int steps = static_cast<int>(std::lround(1.0 / dt));
+    double end = 0.0;
+    const StateTangent g = gradient_of_end(world, start, steps, 1, &end);
+    EXPECT_NEAR(end, 0.2 + dt * steps, 1e-9);
+    EXPECT_NEAR_ABSOLUTE(g.q, VectorX(Vector2(1.0, 0.0)), 1e-9);
+    EXPECT_NEAR_ABSOLUTE(g.v, VectorX(Vector2(dt * steps, 0.0)), 1e-9);
+  }
+}
+
+/// The height of a ball dropped from z after a time, exactly: parabolas between impacts.
+double height_after(double z, double v, double e, double time) {
+  constexpr double kGravity = 9.81;
+  for (int bounce = 0; bounce < 100; ++bounce) {
+    const double fall = (v + std::sqrt(v * v + 2.0 * kGravity * (z - 0.1))) / kGravity;
+    if (fall > time) break;
+    time -= fall;
+    v = -e * (v - kGravity * fall);
+    z = 0.1;
+  }
+  return z + v * time - 0.5 * kGravity * time * time;
+}
+
+/// Three bounces under gravity: positions are on the parabolas, so the gradient is that of the motion at every step.
+TEST(Bounce, BallUnderGravity) {
+  const double e = 0.9;
+  const double time = 1.6;
+  const VectorX expected = finite_difference_gradient(
+      [&](const VectorX& d) { return height_after(0.6 + d[0], 0.2 + d[1], e, time); }, 2, 1e-3);
+  for (const double dt : {0.01, 0.0025, 0.000625}) {
+    const World world = balls_on_rails(1, Vector3::UnitZ(), 9.81, e, {.time_step = dt});
+    // a step's velocity is that in its middle: the first is half a step before the start
+    const State start{VectorX::Constant(1, 0.6), VectorX::Constant(1, 0.2 + 0.5 * dt * 9.81)};
+    double end = 0.0;
+    const StateTangent g = gradient_of_end(world, start, static_cast<int>(std::lround(time / dt)), 0, &end);
+    EXPECT_NEAR(end, height_after(0.6, 0.2, e, time), 0.5 * dt);
+    VectorX actual(2);
+    actual << g.q, g.v;
+    const double error = (actual - expected).norm() / expected.norm();
+    EXPECT_LT(error, 1e-6) << "dt " << dt;
+  }
+}
+
+/// By the discrete rule the value converges too, and the gradient does not: that is why the event is the default.
+TEST(Bounce, DiscreteRuleHasAnotherGradient) {
+  WorldOptions options{.time_step = 1e-3};
+  options.contact.bounce = BounceMode::discrete;
+  const World world = balls_on_rails(2, Vector3::UnitX(), 0.0, 1.0, options);
+  double end = 0.0;
+  const StateTangent g = gradient_of_end(world, {Vector2(0.0, 0.52), Vector2(1.0, 0.0)}, 1000, 1, &end);
+  EXPECT_NEAR(end, 1.2, 2e-3);
+  EXPECT_GT(std::abs(g.q[0] - 1.0), 0.5);
+}
+
+/// Energy is what restitution leaves, whatever the step.
+TEST(Bounce, KeepsWhatRestitutionLeaves) {
+  const World world = balls_on_rails(1, Vector3::UnitZ(), 9.81, 1.0, {.time_step = 0.01});
+  Workspace workspace(world);
+  State state{VectorX::Constant(1, 0.6), VectorX::Constant(1, 0.0)};
+  const VectorX u = VectorX::Zero(1);
+  double highest = 0.0;
+  for (int i = 0; i < 1000; ++i) {
+    (void)step(world, state, u, workspace, state);
+    if (i > 900) highest = std::max(highest, state.q[0]);
+    ASSERT_GT(state.q[0], 0.1 - 1e-3);
+  }
+  EXPECT_NEAR(highest, 0.6, 5e-3);
+}
+
+TEST(Bounce, HappensInsideTheCasesThatSaySo) {
+  for (const StepCase& one : all_step_cases()) {
+    if (one.name != "BoxBouncingInside" && one.name != "SphereBouncing" && one.name != "BallsBouncing") continue;
+    Workspace workspace(one.world);
+    State next;
+    Tape tape;
+    const StepResult& result = step(one.world, one.state, one.u, workspace, next, &tape);
+    EXPECT_TRUE(tape.bounced()) << one.name;
+    EXPECT_GE(result.impacts.size(), 1U);
+    EXPECT_GT(tape.impact_time, 0.0);
+    EXPECT_LT(tape.impact_time, 1.0);
+  }
+}
+
+}  // namespace
+}  // namespace tangere::test
