@@ -73,6 +73,27 @@ int LcpContact::find_islands(const Model& model, const ContactProblem& problem) 
   return count;
 }
 
+/// Of the island in hand.
+void LcpContact::set_margin(const ContactProblem& problem, const BoxedLcpSolution& solved) {
+  const double largest = solved.f.cwiseAbs().maxCoeff();
+  if (!(largest > 0.0)) return;
+  const auto width = static_cast<Eigen::Index>((rows_.size() + 7) / 8 * 8);
+  for (Eigen::Index i = 0; i < solved.f.size(); ++i) {
+    const auto r = static_cast<std::size_t>(rows_[static_cast<std::size_t>(i)]);
+    const BoxedLcpRow& box = problem.boxes[r];
+    const double normal = box.normal < 0 ? 0.0 : solution_.f[box.normal];
+    // friction of what does not press has no set to change
+    if (box.normal >= 0 && normal == 0.0) continue;
+    const double upper = box.normal < 0 ? box.upper : box.friction * normal;
+    const double lower = box.normal < 0 ? box.lower : -upper;
+    const double f = solved.f[i];
+    const double margin = solved.sets[static_cast<std::size_t>(i)] == RowSet::clamped
+                              ? std::min(f - lower, upper - f)
+                              : std::abs(solved.w[i]) / A_[static_cast<std::size_t>(i * width + i)];
+    solution_.margin = std::min(solution_.margin, margin / largest);
+  }
+}
+
 const LcpSolution& LcpContact::solve(const Model& model, const Data& data, const ContactProblem& problem,
                                      VectorArgument v_free, const BoxedLcpOptions& options) {
   const auto nv = static_cast<std::size_t>(model.nv());
@@ -85,6 +106,7 @@ const LcpSolution& LcpContact::solve(const Model& model, const Data& data, const
   solution_.residual = 0.0;
   solution_.stages.fill(0);
   solution_.num_islands = 0;
+  solution_.margin = std::numeric_limits<double>::infinity();
   if (n == 0) {
     last_.keys.clear();
     last_.sets.clear();
@@ -149,6 +171,7 @@ const LcpSolution& LcpContact::solve(const Model& model, const Data& data, const
       if (f == 0.0) continue;
       for (std::size_t k = 0; k < nv; ++k) solution_.v_plus[static_cast<Eigen::Index>(k)] += MinvJt_[k * width + i] * f;
     }
+    set_margin(problem, solved);
     if (solved.status != BoxedLcpStatus::solved) solution_.status = solved.status;
     solution_.residual = std::max(solution_.residual, solved.residual);
     ++solution_.stages[static_cast<std::size_t>(solved.stage)];

@@ -7,6 +7,7 @@
 /// An island is a set of trees that rows hold together; islands do not see each other, and each is solved alone.
 
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "tangere/contact/problem.hpp"
@@ -23,6 +24,9 @@ struct LcpSolution {
   /// `approximate` if any island is; the largest residual.
   BoxedLcpStatus status = BoxedLcpStatus::solved;
   double residual = 0.0;
+  /// How far the nearest row is from another set, relative to the largest impulse: forces from their bounds, velocities
+  /// of rows at a bound by the impulse that would stop them. 0 is a tie, where derivatives have two sides.
+  double margin = std::numeric_limits<double>::infinity();
   int num_islands = 0;
   /// How many islands each stage has solved.
   std::array<int, kNumBoxedLcpStages> stages{};
@@ -49,6 +53,7 @@ class LcpContact {
   void guess_sets(const ContactProblem& problem);
   int find_islands(const Model& model, const ContactProblem& problem);
   int root(int tree);
+  void set_margin(const ContactProblem& problem, const BoxedLcpSolution& solved);
 
   LcpSolution solution_;
   BoxedLcpSolver solver_;

@@ -1,6 +1,7 @@
 #include "tangere/contact/lcp_derivatives.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <Eigen/Geometry>
 
@@ -248,7 +249,8 @@ void LcpDerivatives::factor_rows(const Model& model, const Data& data, const Sol
   K = Z;
   if (count == 0) return;
   if (!transposed_.factor_lu(scale_.data())) {
-    K.setZero();
+    // cannot be with compliances above 0; if it is, it shall be seen
+    K.setConstant(std::numeric_limits<double>::quiet_NaN());
     return;
   }
   for (Eigen::Index k = 0; k < nv; ++k) transposed_.solve(K_.row(k));

@@ -1,5 +1,9 @@
 #include "tangere/contact/row_scales.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "tangere/geometry/bounds.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
@@ -16,8 +20,16 @@ RowScales::RowScales(const Model& model) {
   for (int b = 0; b < model.num_bodies(); ++b) {
     body_jacobian(model, data, b, J);
     const MatrixX mobility = J * inverse * J.transpose();
-    linear_.push_back(mobility.topLeftCorner(3, 3).trace() / 3.0);
-    angular_.push_back(mobility.bottomRightCorner(3, 3).trace() / 3.0);
+    // a body that turns about its origin moves at its surface
+    const double turning = mobility.bottomRightCorner(3, 3).trace() / 3.0;
+    double reach = 0.0;
+    for (const CollisionShape& shape : model.body(b).spec.shapes) {
+      const Aabb box = bounds(shape.shape, shape.X_BS);
+      const double farthest = box.lower.cwiseAbs().cwiseMax(box.upper.cwiseAbs()).norm();
+      if (std::isfinite(farthest)) reach = std::max(reach, farthest);
+    }
+    linear_.push_back(mobility.topLeftCorner(3, 3).trace() / 3.0 + turning * reach * reach);
+    angular_.push_back(turning + (turning == 0.0 && reach > 0.0 ? linear_.back() / (reach * reach) : 0.0));
   }
 }
 

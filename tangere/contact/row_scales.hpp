@@ -14,7 +14,8 @@ class RowScales {
  public:
   explicit RowScales(const Model& model);
 
-  /// Velocity an impulse between two bodies, mean over directions. 1 / kg and 1 / (kg m²); 0 for the world.
+  /// Velocity an impulse between two bodies at their surfaces, mean over directions. 1 / kg and 1 / (kg m²); 0 for the
+  /// world.
   [[nodiscard]] double linear(int body_A, int body_B) const { return of(linear_, body_A) + of(linear_, body_B); }
   [[nodiscard]] double angular(int body_A, int body_B) const { return of(angular_, body_A) + of(angular_, body_B); }
   [[nodiscard]] double coordinate(int dof) const { return coordinate_[static_cast<std::size_t>(dof)]; }

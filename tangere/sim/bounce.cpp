@@ -117,6 +117,7 @@ void keep_touching(const World& world, Workspace::Memory& m) {
 void take_over(const LcpSolution& solution, StepResult& result) {
   if (solution.status != BoxedLcpStatus::solved) result.status = StepStatus::approximate_contact;
   result.residual = std::max(result.residual, solution.residual);
+  result.margin = std::min(result.margin, solution.margin);
 }
 
 }  // namespace
@@ -201,6 +202,7 @@ void bounce_step(const World& world, const State& state, VectorArgument u, Works
 
   take_over(impact, m.result);
   m.result.residual = std::max(m.result.residual, first.residual);
+  m.result.margin = std::min(m.result.margin, first.margin);
   if (first.status != StepStatus::solved) m.result.status = first.status;
   m.result.impacts = m.impact_problem.contacts;
   if (tape != nullptr) tape->status = m.result.status;

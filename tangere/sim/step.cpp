@@ -102,6 +102,7 @@ const LcpSolution& solve_rows(const World& world, const State& state, bool with_
   StepResult& result = m.result;
   result.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
   result.residual = solution.residual;
+  result.margin = solution.margin;
   result.num_islands = solution.num_islands;
   result.stages = solution.stages;
   result.contacts = m.problem.contacts;

@@ -17,6 +17,7 @@
 /// velocity turned afterwards, so that what flies freely keeps its momentum to rounding.
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -43,6 +44,7 @@ struct StepResult {
   StepStatus status = StepStatus::solved;
   /// Of the contact problem: see LcpSolution.
   double residual = 0.0;
+  double margin = std::numeric_limits<double>::infinity();
   int num_islands = 0;
   std::array<int, kNumBoxedLcpStages> stages{};
   /// With their impulses. Valid until the next step.

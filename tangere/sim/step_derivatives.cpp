@@ -34,6 +34,18 @@ namespace {
 
 bool is_semi_implicit(const World& world) { return world.options().integrator == Integrator::semi_implicit; }
 
+/// Friction goes with its normal where that has changed. False if nothing has.
+bool settle_friction(const Tape& tape, Workspace::Memory& m) {
+  for (std::size_t r = 0; r < tape.problem.rows.size(); ++r) {
+    const int normal = tape.problem.boxes[r].normal;
+    if (normal < 0) continue;
+    const RowSet set = m.other_sets[static_cast<std::size_t>(normal)];
+    if (set != tape.sets[static_cast<std::size_t>(normal)])
+      m.other_sets[r] = set == RowSet::clamped ? RowSet::clamped : RowSet::lower;
+  }
+  return m.other_sets != tape.sets;
+}
+
 /// Nimble's second try: contacts whose opening velocity, by an impulse at them, would lower the loss separate. False if
 /// these are the sets of the step.
 bool classify_by_loss(const World& world, const Tape& tape, Workspace::Memory& m) {
@@ -48,15 +60,21 @@ bool classify_by_loss(const World& world, const Tape& tape, Workspace::Memory& m
     if (opening == 0.0) continue;
     m.other_sets[r] = opening < 0.0 ? RowSet::lower : RowSet::clamped;
   }
-  // friction goes with its normal
-  for (std::size_t r = 0; r < problem.rows.size(); ++r) {
-    const int normal = problem.boxes[r].normal;
-    if (normal < 0) continue;
-    const RowSet set = m.other_sets[static_cast<std::size_t>(normal)];
-    if (set != tape.sets[static_cast<std::size_t>(normal)])
-      m.other_sets[r] = set == RowSet::clamped ? RowSet::clamped : RowSet::lower;
-  }
-  return m.other_sets != tape.sets;
+  return settle_friction(tape, m);
+}
+
+/// Every contact touches.
+bool classify_as_touching(const Tape& tape, Workspace::Memory& m) {
+  m.other_sets = tape.sets;
+  for (std::size_t r = 0; r < tape.problem.rows.size(); ++r)
+    if (tape.problem.rows[r].kind == RowKind::normal) m.other_sets[r] = RowSet::clamped;
+  return settle_friction(tape, m);
+}
+
+void linearise_with_other_sets(const World& world, const Tape& tape, Workspace::Memory& m) {
+  SolvedStep step = solved_step(world, tape, m);
+  step.sets = m.other_sets;
+  m.derivatives.linearise(world.model(), m.data, step);
 }
 
 /// Columns of τ to columns of u.
@@ -73,13 +91,14 @@ void to_controls(const World& world, const ActuationDerivatives& actuation, cons
 
 }  // namespace
 
-void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out) {
+void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out, GradientMode mode) {
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace, out);
     return;
   }
   Workspace::Memory& m = workspace.memory();
   linearise(world, tape, m);
+  if (mode == GradientMode::pre_contact && classify_as_touching(tape, m)) linearise_with_other_sets(world, tape, m);
   m.derivatives.expand(world.model(), m.data);
   const int nv = world.nv();
   out.v_q = m.derivatives.d_q();
@@ -130,10 +149,13 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
   m.derivatives.reverse(world.model(), m.data, m.grad_v, g_state.q, g_state.v, m.tau);
 
   bool other = false;
+  if (mode == GradientMode::pre_contact && classify_as_touching(tape, m)) {
+    linearise_with_other_sets(world, tape, m);
+    m.derivatives.reverse(world.model(), m.data, m.grad_v, g_state.q, g_state.v, m.tau);
+    other = true;
+  }
   if (mode == GradientMode::complementarity_aware && classify_by_loss(world, tape, m)) {
-    SolvedStep step = solved_step(world, tape, m);
-    step.sets = m.other_sets;
-    m.derivatives.linearise(world.model(), m.data, step);
+    linearise_with_other_sets(world, tape, m);
     m.derivatives.reverse(world.model(), m.data, m.grad_v, m.other_q, m.other_v, m.other_tau);
     other =
         m.other_v.squaredNorm() + m.other_tau.squaredNorm() / dt > g_state.v.squaredNorm() + m.tau.squaredNorm() / dt;
@@ -212,6 +234,8 @@ void impulse_jacobians(const World& world, const Tape& tape, Workspace& workspac
     const BoxedLcpRow& box = tape.problem.boxes[static_cast<std::size_t>(r)];
     const RowSet set = tape.sets[static_cast<std::size_t>(r)];
     if (set == RowSet::clamped || box.normal < 0) continue;
+    // nothing moves along the row: it is not in the problem
+    if (tape.problem.jacobian(world.nv()).row(r).isZero(0.0)) continue;
     const double slope = set == RowSet::upper ? box.friction : -box.friction;
     out.q.row(r) = slope * out.q.row(box.normal);
     out.v.row(r) = slope * out.v.row(box.normal);

@@ -14,6 +14,20 @@
 
 namespace tangere {
 
+enum class GradientMode {
+  /// The derivative of the step, sets held.
+  exact,
+  /// Nimble's heuristic against saddle points (IV-D): a second try takes every contact whose opening would lower the
+  /// loss
+  /// for separating, and every other one for touching and sticking; of both, the one with the larger
+  /// |dloss/dv|² + |dloss/dτ|² / dt is answered. Not the derivative of the step where it is the second.
+  complementarity_aware,
+  /// Contacts that are near (ContactOptions::margin) but do not touch are taken to touch and stick: says what they
+  /// would
+  /// do before they do it. Not the derivative of the step where there are such.
+  pre_contact,
+};
+
 /// nv x nv, and nv x nu.
 struct StepJacobians {
   MatrixX q_q;
@@ -24,7 +38,9 @@ struct StepJacobians {
   MatrixX v_u;
 };
 
-void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out);
+/// Exact, or with near contacts taken to touch (complementarity_aware needs a loss: it is exact here).
+void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
+                    GradientMode mode = GradientMode::exact);
 
 /// A direction in the space of states and controls, or a gradient there.
 struct StateTangent {
@@ -32,18 +48,8 @@ struct StateTangent {
   VectorX v;
 };
 
-enum class GradientMode {
-  /// The derivative of the step, sets held.
-  exact,
-  /// Nimble's heuristic against saddle points (IV-D): a second try takes every contact whose opening would lower the
-  /// loss
-  /// for separating, and every other one for touching and sticking; of both, the one with the larger
-  /// |dloss/dv|² + |dloss/dτ|² / dt is answered. Not the derivative of the step where it is the second.
-  complementarity_aware,
-};
-
 /// The reverse product: from the gradient of a loss with respect to the next state, `g`, to those with respect to state
-/// and control. True if the sets that answer are not those of the step (complementarity_aware only).
+/// and control. True if the sets that answer are not those of the step (never with `exact`).
 bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
               VectorX& g_u, GradientMode mode = GradientMode::exact);
 

@@ -22,6 +22,7 @@ class StepDerivatives : public testing::TestWithParam<StepCase> {
   Workspace workspace{world};
   State next;
   Tape tape;
+  std::span<const double> last_impulses;
 
   void SetUp() override { ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved); }
 
@@ -30,6 +31,7 @@ class StepDerivatives : public testing::TestWithParam<StepCase> {
     State from{VectorX(world.nq()), state.v + delta.segment(nv, nv)};
     integrate(world.model(), state.q, delta.head(nv), from.q);
     const StepResult& result = step(world, from, u + delta.tail(world.nu()), workspace, to);
+    last_impulses = result.impulses;
     const Tape& last = tape.bounced() ? tape.parts.back() : tape;
     if (result.sets.size() != last.sets.size() || result.contacts.size() != last.problem.contacts.size()) return false;
     for (std::size_t c = 0; c < result.contacts.size(); ++c)
@@ -144,6 +146,59 @@ TEST_P(StepDerivatives, AllocateNothing) {
   if (!tape.bounced()) {
     EXPECT_EQ(count.so_far(), 0);
   }
+}
+
+TEST_P(StepDerivatives, OfImpulses) {
+  if (tape.bounced()) return;
+  ImpulseJacobians jacobians;
+  impulse_jacobians(world, tape, workspace, jacobians);
+  const Eigen::Index rows = tape.problem.num_rows();
+  const MatrixX all = (MatrixX(rows, 2 * nv + world.nu()) << jacobians.q, jacobians.v, jacobians.u).finished();
+  const double largest = std::max(1e-3, tape.f.size() == 0 ? 0.0 : tape.f.view().cwiseAbs().maxCoeff());
+  for (int k = 0; k < all.cols() && rows > 0; ++k) {
+    const double scale = held_scale(k, k < nv ? 1e-4 : k < 2 * nv ? 1e-1 : 10.0);
+    const auto along = [&](const VectorX& t) -> VectorX {
+      VectorX delta = VectorX::Zero(all.cols());
+      delta[k] = t[0];
+      State to;
+      EXPECT_TRUE(step_from(delta, to));
+      const std::span<const double> impulses = last_impulses;
+      return Eigen::Map<const VectorX>(impulses.data(), static_cast<Eigen::Index>(impulses.size()));
+    };
+    const Difference expected =
+        difference(along, 1, static_cast<int>(rows), {.scale = scale, .noise = 1e-11, .num_steps = 6});
+    // where rows repeat each other, the compliance makes a million times of rounding
+    EXPECT_NEAR_ABSOLUTE(
+        VectorX(all.col(k)), expected.jacobian,
+        1e-5 * std::max(largest, expected.jacobian.cwiseAbs().maxCoeff()) + 2.0 * expected.error.maxCoeff());
+  }
+}
+
+/// A ball above the floor: the step does not know of the floor, and the mode that asks what would be if it did says so.
+TEST(PreContact, KnowsTheFloorBeforeTouching) {
+  WorldOptions options;
+  options.contact.margin = 0.05;
+  const StepCase ball =
+      free_bodies("ball", {{Sphere{0.1}, Pose::translation({0.0, 0.0, 0.12}), Vector6::Zero()}}, 0.5, 0.0, options);
+  Workspace workspace(ball.world);
+  State next;
+  Tape tape;
+  const StepResult& result = step(ball.world, ball.state, ball.u, workspace, next, &tape);
+  ASSERT_EQ(result.contacts.size(), 1U);
+  EXPECT_EQ(result.contacts[0].impulse.norm(), 0.0);
+  EXPECT_GT(result.margin, 0.0);
+  StepJacobians exact;
+  StepJacobians touching;
+  step_jacobians(ball.world, tape, workspace, exact);
+  step_jacobians(ball.world, tape, workspace, touching, GradientMode::pre_contact);
+  EXPECT_NEAR(exact.v_v(2, 2), 1.0, 1e-9);
+  EXPECT_NEAR(touching.v_v(2, 2), 0.0, 1e-6);
+  const StateTangent g{VectorX::Zero(6), VectorX::Unit(6, 2)};
+  StateTangent g_state;
+  VectorX g_u;
+  EXPECT_TRUE(step_vjp(ball.world, tape, workspace, g, g_state, g_u, GradientMode::pre_contact));
+  EXPECT_NEAR_ABSOLUTE(g_state.v, VectorX(touching.v_v.row(2).transpose()), 1e-9);
+  EXPECT_FALSE(step_vjp(ball.world, tape, workspace, g, g_state, g_u));
 }
 
 INSTANTIATE_TEST_SUITE_P(AllCases, StepDerivatives, testing::ValuesIn(all_step_cases()),
