@@ -31,8 +31,9 @@ bench: packages-bench build  ## measure, beside the papers' figures and FCL on t
 
 sanitize: packages-test test-asan test-tsan  ## all tests under the address, undefined-behaviour and thread sanitizers
 
-stress: packages-test compile-dev  ## a million random pairs of all shapes, sizes and skews: none may fail
+stress: packages-test compile-dev  ## a million random pairs, a thousand random scenes: none may fail
 	TANGERE_STRESS_PAIRS=1000000 build/dev/bin/test_proximity --gtest_filter='ScalingStress.*'
+	TANGERE_STRESS_SCENES=1000 build/dev/bin/test_sim --gtest_filter='RandomScenes.*'
 
 fuzz: packages-build packages-lint compile-fuzz  ## throw broken files at the readers, FUZZ_SECONDS (600) each
 	@for program in build/fuzz/bin/fuzz_*; do \
