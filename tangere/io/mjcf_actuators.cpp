@@ -8,8 +8,6 @@
 namespace tangere::detail {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // actuators
 // ---------------------------------------------------------------------------------------------------------------------
 

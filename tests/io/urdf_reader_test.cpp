@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <numbers>
 #include <string>
 
 #include "tangere/io/mesh_file.hpp"
@@ -18,8 +17,6 @@ namespace tangere {
 namespace {
 
 using test::TemporaryFolder;
-
-constexpr double kPi = std::numbers::pi;
 
 std::string robot(const std::string& inside) { return "<robot name=\"r\">\n" + inside + "\n</robot>\n"; }
 
