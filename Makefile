@@ -4,13 +4,13 @@ JOBS ?= $(shell nproc)
 CTEST_ARGS ?=
 FUZZ_SECONDS ?= 600
 
-CXX_FILES = $(shell find tangere apps bench tests examples python -name '*.hpp' -o -name '*.cpp' 2>/dev/null)
+CXX_FILES = $(shell find tangere apps bench tests examples experiments python -name '*.hpp' -o -name '*.cpp' 2>/dev/null)
 CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SECONDARY:
-.PHONY: help demo test build bench stress sanitize fuzz oracles test-clang format format-check tidy clean
+.PHONY: help demo test build bench experiments stress sanitize fuzz oracles test-clang format format-check tidy clean
 .PHONY: packages-build packages-test packages-bench packages-lint packages-oracles
 
 help:  ## show this list
@@ -30,6 +30,9 @@ bench: packages-bench build  ## measure, beside the papers' figures and FCL on t
 	done; [ $$found = 1 ] || { echo "no benchmark was built"; exit 1; }
 
 sanitize: packages-test test-asan test-tsan  ## all tests under the address, undefined-behaviour and thread sanitizers
+
+experiments: build  ## the papers' experiments: was every claim met?
+	build/bin/tangere experiment all
 
 stress: packages-test compile-dev  ## a million random pairs, a thousand random scenes: none may fail
 	TANGERE_STRESS_PAIRS=1000000 build/dev/bin/test_proximity --gtest_filter='ScalingStress.*'

@@ -59,6 +59,15 @@ struct SimulateArguments {
 };
 [[nodiscard]] int run_simulate(const SimulateArguments& arguments);
 
+struct ExperimentArguments {
+  /// Empty: list them. `all`: every one.
+  std::string name;
+  /// The folder with our scene files; empty: found.
+  std::string scenes;
+  bool json = false;
+};
+[[nodiscard]] int run_experiment(const ExperimentArguments& arguments);
+
 struct DoctorArguments {
   bool json = false;
 };

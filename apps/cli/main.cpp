@@ -81,6 +81,14 @@ int run(int argc, char** argv) {
                              "Compare the Jacobians of up to 20 steps with differences; exit code 1 if any is wrong");
   simulate_command->add_flag("--json", simulate.json, "For machines");
 
+  ExperimentArguments experiment;
+  CLI::App* experiment_command =
+      app.add_subcommand("experiment", "Run an experiment of the papers: was its claim met?");
+  experiment_command->add_option("NAME", experiment.name, "Which one, or all (default: list them)");
+  experiment_command->add_option("--scenes", experiment.scenes, "Folder with the project's scene files");
+  experiment_command->add_flag("--json", experiment.json, "For machines");
+  experiment_command->footer("Exit code 1 if a claim was not met.");
+
   DoctorArguments doctor;
   CLI::App* doctor_command = app.add_subcommand("doctor", "Say what is present, and check that it works");
   doctor_command->add_flag("--json", doctor.json, "For machines");
@@ -90,12 +98,13 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& wish) {
     return app.exit(wish);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    const CLI::App* where = demo_command->parsed()       ? demo_command
-                            : query_command->parsed()    ? query_command
-                            : inspect_command->parsed()  ? inspect_command
-                            : simulate_command->parsed() ? simulate_command
-                            : doctor_command->parsed()   ? doctor_command
-                                                         : &app;
+    const CLI::App* where = demo_command->parsed()         ? demo_command
+                            : query_command->parsed()      ? query_command
+                            : inspect_command->parsed()    ? inspect_command
+                            : simulate_command->parsed()   ? simulate_command
+                            : experiment_command->parsed() ? experiment_command
+                            : doctor_command->parsed()     ? doctor_command
+                                                           : &app;
     std::fprintf(stderr, "tangere: %s\n\n%s", error.what(), where->help(where == &app ? "" : "tangere").c_str());
     return kExitBadInput;
   }
@@ -103,6 +112,7 @@ int run(int argc, char** argv) {
   if (query_command->parsed()) return run_query(query);
   if (inspect_command->parsed()) return run_inspect(inspect);
   if (simulate_command->parsed()) return run_simulate(simulate);
+  if (experiment_command->parsed()) return run_experiment(experiment);
   return run_doctor(doctor);
 }
 

@@ -396,6 +396,21 @@ class CliTest(unittest.TestCase):
 
     # demo
 
+    def test_experiment(self):
+        listed = run("experiment")
+        self.assertEqual(listed.returncode, 0)
+        self.assertIn("nimble_drone", listed.stdout)
+        for name in ("nimble_drone", "nimble_balls", "nimble_sets"):
+            result = run("experiment", name)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertIn("\n  MET\n", result.stdout)
+        answer = json.loads(run("experiment", "nimble_balls", "--json").stdout)
+        self.assertTrue(answer["nimble_balls"]["met"])
+        wrong = run("experiment", "nobody")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("nimble_drone", wrong.stderr)
+        self.assertEqual(run("experiment", "nimble_drone", "--scenes", "/nowhere").returncode, 2)
+
     def test_demo(self):
         output = self.path / "made" / "demo"
         result = run("demo", "--output", str(output))
