@@ -25,23 +25,23 @@ class Integration {
   /// `q` has δq and becomes δq'; `d` is δd = dt δv̂; `v` has δv⁺ and becomes δv'. One column a direction.
   template <class Q, class D, class V>
   void forward(Q&& q, const D& d, V&& v) const {
+    // all at once, then the joints that turn
+    q += d;
     for (const Joint& joint : model_.joints()) {
+      if (joint.nq == joint.nv) continue;
       const int k = joint.first_v;
-      if (joint.nq == joint.nv) {
-        q.middleRows(k, joint.nv) += d.middleRows(k, joint.nv);
-        continue;
-      }
       const int turn = k + joint.nv - 3;
       const Turn t(moved(turn));
       const bool free = joint.nv == 6;
       const Vector3 lever = free ? moved(k) : Vector3::Zero();
       const Vector3 v_next = free ? Vector3(t.Xt * v_plus_.segment<3>(k)) : Vector3::Zero();
       for (Eigen::Index column = 0; column < q.cols(); ++column) {
-        const Vector3 phi = q.template block<3, 1>(turn, column);
-        const Vector3 turned = t.J_r * d.template block<3, 1>(turn, column);
+        const Vector3 d_angular = d.template block<3, 1>(turn, column);
+        const Vector3 phi = q.template block<3, 1>(turn, column) - d_angular;
+        const Vector3 turned = t.J_r * d_angular;
         q.template block<3, 1>(turn, column) = t.Xt * phi + turned;
         if (!free) continue;
-        const Vector3 p = q.template block<3, 1>(k, column) + phi.cross(lever) + d.template block<3, 1>(k, column);
+        const Vector3 p = q.template block<3, 1>(k, column) + phi.cross(lever);
         q.template block<3, 1>(k, column) = t.Xt * p;
         const Vector3 linear = v.template block<3, 1>(k, column);
         v.template block<3, 1>(k, column) = t.Xt * linear + v_next.cross(turned);
