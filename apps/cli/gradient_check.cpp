@@ -27,6 +27,8 @@ constexpr double kJump = 0.3;
 /// Whether a step is the same smooth function as the taped one: the same contacts, rows and sets.
 bool same_branch(const StepResult& result, const Tape& tape) {
   const ContactProblem& problem = tape.problem;
+  const std::size_t impacts = tape.bounced() ? tape.parts.front().problem.contacts.size() : 0;
+  if (result.impacts.size() != impacts) return false;
   if (result.contacts.size() != problem.contacts.size() || result.rows.size() != problem.rows.size()) return false;
   for (std::size_t c = 0; c < problem.contacts.size(); ++c) {
     const Contact& a = result.contacts[c];

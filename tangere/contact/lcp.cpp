@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tangere/math/assert.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 
 namespace tangere {
@@ -60,6 +61,11 @@ int LcpContact::find_islands(const Model& model, const ContactProblem& problem) 
     const int normal = problem.boxes[r].normal;
     const bool pushes = normal < 0 || island_of_row_[static_cast<std::size_t>(normal)] >= 0;
     island_of_row_[r] = pushes ? tree_of_row(r) : -1;
+    if (normal < 0 || island_of_row_[r] < 0) continue;
+    // friction may move other trees than its normal, whose force bounds it
+    const int one = root(island_of_row_[r]);
+    const int other = root(island_of_row_[static_cast<std::size_t>(normal)]);
+    parent_[static_cast<std::size_t>(std::max(one, other))] = std::min(one, other);
   }
   local_.assign(nv, -1);
   int count = 0;
@@ -153,7 +159,10 @@ const LcpSolution& LcpContact::solve(const Model& model, const Data& data, const
       }
       b_[i] = b;
       boxes_.push_back(problem.boxes[r]);
-      if (boxes_.back().normal >= 0) boxes_.back().normal = local_[static_cast<std::size_t>(boxes_.back().normal)];
+      if (boxes_.back().normal >= 0) {
+        boxes_.back().normal = local_[static_cast<std::size_t>(boxes_.back().normal)];
+        TANGERE_ASSERT(boxes_.back().normal >= 0);
+      }
       sets_.push_back(guess_[r]);
     }
     const auto rows = static_cast<Eigen::Index>(m);

@@ -153,7 +153,8 @@ class Assembly {
     }
     for (std::size_t r = 0; r < p_.rows.size(); ++r) {
       const auto [A, B] = bodies_of(p_.rows[r]);
-      const bool alone = count(A, 0) <= 1 && count(B, 0) <= 1;
+      // loops are often not quite what they should be: their rows give way as those that repeat each other do
+      const bool alone = count(A, 0) <= 1 && count(B, 0) <= 1 && p_.rows[r].kind != RowKind::weld;
       p_.boxes[r].compliance = (alone ? kAlone : 1.0) * options_.compliance * scale_of(p_.rows[r]);
     }
   }

@@ -10,9 +10,9 @@
 namespace tangere {
 namespace {
 
-constexpr int kMostNewtonSteps = 30;
-/// Contacts that are this near when the first one meets (in units of the way of a step) bounce with it.
-constexpr double kTogether = 1e-9;
+constexpr int kMostNewtonSteps = 50;
+/// Of c: rounding of the distance does not let it be found more exactly.
+constexpr double kSettled = 1e-13;
 
 /// d and v on the way to the part c of the step, into m.impact_d and m.impact_v: dt [(c + k) v_f − k v] and
 /// (c + ½) v_f − (c − ½) v.
@@ -62,7 +62,8 @@ void place(const World& world, const State& at, Workspace::Memory& m) {
                 m.impact_problem.contacts, &m.impact_problem.motions);
 }
 
-/// The part of the step at which the first of the bouncing contacts meets. Leaves state, poses and contacts there.
+/// The part of the step at which the first of the bouncing contacts meets; negative if none does. Leaves state, poses
+/// and contacts there.
 double find_impact(const World& world, Workspace::Memory& m) {
   double c = 0.0;
   double low = 0.0;
@@ -73,8 +74,9 @@ double find_impact(const World& world, Workspace::Memory& m) {
     const int nearest = nearest_bouncing(m.impact_problem.contacts, m.bouncing);
     if (nearest < 0) {
       // not seen from here: nearer to the end
+      if (c == 1.0) return -1.0;
       low = c;
-      c = 0.5 * (low + high);
+      c = step == 0 ? 1.0 : 0.5 * (low + high);
       continue;
     }
     const auto at = static_cast<std::size_t>(nearest);
@@ -82,6 +84,7 @@ double find_impact(const World& world, Workspace::Memory& m) {
     distance_gradient(*world.impact_model(), *m.impact_data, contact, m.impact_problem.motions[at], m.impact_columns,
                       m.impact_normal);
     if (c == 0.0 && contact.distance <= 0.0) return 0.0;
+    if (c == 1.0 && contact.distance > 0.0) return -1.0;
     // the distance along c: n ∂q_c/∂c
     m.impact_way.setZero(world.nv());
     m.delta = world.options().time_step * m.impact_v;
@@ -89,35 +92,80 @@ double find_impact(const World& world, Workspace::Memory& m) {
     Integration(world.model(), m.impact_d, m.impact_v).forward(m.impact_way, m.delta, m.grad_v);
     const double slope = m.impact_normal.dot(m.impact_way);
     (contact.distance > 0.0 ? low : high) = c;
-    const double change = slope < 0.0 ? -contact.distance / slope : 0.0;
-    if (std::abs(change) <= 1e-15 || high - low <= 1e-15) break;
+    const double change = slope < 0.0 ? -contact.distance / slope : 2.0;
+    if (std::abs(change) <= kSettled || high - low <= kSettled) return c;
     const double next = c + change;
-    // inside the bracket, ends included
-    c = next >= low && next <= high ? next : 0.5 * (low + high);
+    // inside the bracket, ends included; beyond the end, the end decides
+    c = next > 1.0 && high == 1.0 ? 1.0 : next >= low && next <= high ? next : 0.5 * (low + high);
   }
-  return c;
+  return -1.0;
 }
 
-/// Only what touches at the impact takes part in it.
-void keep_touching(const World& world, Workspace::Memory& m) {
+/// Marks the coordinates of the trees of the bouncing contacts.
+void mark_trees(const World& world, Workspace::Memory& m) {
+  const Model& model = world.model();
+  m.bouncing_dofs.assign(static_cast<std::size_t>(world.nv()), 0);
+  const auto root_of = [&](int body) {
+    const std::span<const int> way = way_of(model, body);
+    return way.empty() ? -1 : way.front();
+  };
+  for (const Contact& contact : m.bouncing) {
+    for (const int touched : {contact.body_A, contact.body_B}) {
+      const int root = root_of(touched);
+      if (root < 0) continue;
+      for (int b = 0; b < model.num_bodies(); ++b)
+        if (root_of(b) == root)
+          for (const int k : way_of(model, b)) m.bouncing_dofs[static_cast<std::size_t>(k)] = 1;
+    }
+  }
+}
+
+bool is_marked(const World& world, const Workspace::Memory& m, int body) {
+  const std::span<const int> way = way_of(world.model(), body);
+  return !way.empty() && m.bouncing_dofs[static_cast<std::size_t>(way.front())] != 0;
+}
+
+/// Whether some row pushes the marked trees.
+bool pushes_marked(const World& world, const ContactProblem& problem, const LcpSolution& solution,
+                   const Workspace::Memory& m) {
+  const auto nv = static_cast<std::size_t>(world.nv());
+  for (std::size_t r = 0; r < problem.rows.size(); ++r) {
+    if (solution.f[static_cast<Eigen::Index>(r)] == 0.0) continue;
+    for (std::size_t k = 0; k < nv; ++k)
+      if (m.bouncing_dofs[k] != 0 && problem.J[r * nv + k] != 0.0) return true;
+  }
+  return false;
+}
+
+/// Contacts of the marked trees that touch at the impact. False if one is with another tree that moves.
+bool keep_touching(const World& world, Workspace::Memory& m) {
   ContactProblem& problem = m.impact_problem;
-  const double reach = std::max(world.options().contact.touching,
-                                kTogether * world.options().time_step * (1.0 + m.at_impact.v.cwiseAbs().maxCoeff()));
   std::size_t kept = 0;
   for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
-    if (problem.contacts[i].distance > reach) continue;
-    problem.contacts[kept] = problem.contacts[i];
+    const Contact& contact = problem.contacts[i];
+    const bool A = is_marked(world, m, contact.body_A);
+    const bool B = is_marked(world, m, contact.body_B);
+    if (contact.distance > world.options().contact.touching || (!A && !B)) continue;
+    const bool A_moves = !way_of(world.model(), contact.body_A).empty();
+    const bool B_moves = !way_of(world.model(), contact.body_B).empty();
+    if ((A_moves && !A) || (B_moves && !B)) return false;
+    problem.contacts[kept] = contact;
     problem.motions[kept] = problem.motions[i];
     ++kept;
   }
   problem.contacts.resize(kept);
   problem.motions.resize(kept);
+  return kept > 0;
 }
 
-void take_over(const LcpSolution& solution, StepResult& result) {
-  if (solution.status != BoxedLcpStatus::solved) result.status = StepStatus::approximate_contact;
-  result.residual = std::max(result.residual, solution.residual);
-  result.margin = std::min(result.margin, solution.margin);
+/// Everything as it was, for the step by other means.
+void restore(bool missed, bool with_motions, Workspace::Memory& m) {
+  m.problem.contacts = m.all_contacts;
+  if (with_motions) m.problem.motions = m.all_motions;
+  if (!missed) return;
+  for (Contact& contact : m.problem.contacts)
+    for (const Contact& one : m.bouncing)
+      if (contact.shape_A == one.shape_A && contact.shape_B == one.shape_B) contact.restitution = 0.0;
 }
 
 }  // namespace
@@ -134,40 +182,50 @@ bool bounces_inside(const World& world, const Workspace::Memory& m) {
   });
 }
 
-void bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
+bool bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
                  Tape* tape) {
   const WorldOptions& options = world.options();
   const double dt = options.time_step;
-  if (m.impact_data == nullptr) {
-    m.impact_data = std::make_unique<Data>(*world.impact_model());
-    m.impact_lcp = std::make_unique<LcpContact>(*world.impact_model());
+  const bool with_motions = tape != nullptr;
+  const Model& weightless = *world.impact_model();
+  if (m.impact_data == nullptr) m.impact_data = std::make_unique<Data>(weightless);
+  if (m.impact_lcp == nullptr) {
+    m.impact_lcp = std::make_unique<LcpContact>(weightless);
+    m.after_lcp = std::make_unique<LcpContact>(world.model());
   }
 
   // without what bounces
+  m.all_contacts = m.problem.contacts;
+  if (with_motions) m.all_motions = m.problem.motions;
   m.bouncing.clear();
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < m.problem.contacts.size(); ++i) {
-    const Contact& contact = m.problem.contacts[i];
+  for (std::size_t i = 0; i < m.all_contacts.size(); ++i) {
+    const Contact& contact = m.all_contacts[i];
     const double closing = normal_velocity(world.model(), m.data, m.velocities, contact);
     if (bounces(contact, closing, dt, options.contact)) {
       m.bouncing.push_back(contact);
       continue;
     }
-    if (tape != nullptr) m.problem.motions[kept] = m.problem.motions[i];
+    if (with_motions) m.problem.motions[kept] = m.all_motions[i];
     m.problem.contacts[kept++] = contact;
   }
   m.problem.contacts.resize(kept);
-  if (tape != nullptr) m.problem.motions.resize(kept);
+  if (with_motions) m.problem.motions.resize(kept);
+  mark_trees(world, m);
   m.before_impact = state;
-  const LcpSolution& before = solve_rows(world, state, tape != nullptr, m);
-  const StepResult first = m.result;
-  if (tape != nullptr) record(state, u, before, m.problem, *tape);
+  const LcpSolution& before = solve_rows(world, state, with_motions, m.lcp, m.problem, m);
   m.v_without = m.v_plus;
+  if (!m.v_plus.allFinite() || pushes_marked(world, m.problem, before, m)) {
+    restore(false, with_motions, m);
+    return false;
+  }
 
   // the impact
   const double c = find_impact(world, m);
-  keep_touching(world, m);
-  const Model& weightless = *world.impact_model();
+  if (c < 0.0 || !keep_touching(world, m)) {
+    restore(c < 0.0, with_motions, m);
+    return false;
+  }
   factor_mass_matrix(weightless, *m.impact_data);
   m.builder.build(weightless, world.scales(), *m.impact_data, m.velocities, m.at_impact.q, m.at_impact.v, 0.0,
                   options.contact, true, m.impact_problem);
@@ -176,12 +234,6 @@ void bounce_step(const World& world, const State& state, VectorArgument u, Works
   const LcpSolution& impact = m.impact_lcp->solve(weightless, *m.impact_data, m.impact_problem, m.at_impact.v,
                                                   {.tolerance = options.contact.tolerance});
   set_impulses(impact, m.impact_problem);
-  if (tape != nullptr) {
-    tape->parts.resize(2);
-    tape->impact_time = c;
-    tape->impact_normal = m.impact_normal;
-    record(m.at_impact, u, impact, m.impact_problem, tape->parts[0]);
-  }
 
   // the step after it
   m.after_impact.q = m.at_impact.q;
@@ -189,23 +241,46 @@ void bounce_step(const World& world, const State& state, VectorArgument u, Works
   const VectorX& v_p = m.after_impact.v;
   smooth_dynamics(world, m.after_impact, u, m);
   m.velocities.set(world.model(), m.data, v_p);
-  m.finder.find(world.model(), world.scene(), m.data, m.velocities, dt, options.contact, m.problem.contacts,
-                tape != nullptr ? &m.problem.motions : nullptr);
-  const LcpSolution& then = solve_rows(world, m.after_impact, tape != nullptr, m);
-  if (tape != nullptr) record(m.after_impact, u, then, m.problem, tape->parts[1]);
+  m.finder.find(world.model(), world.scene(), m.data, m.velocities, dt, options.contact, m.after_problem.contacts,
+                with_motions ? &m.after_problem.motions : nullptr);
+  m.after_lcp->warm_start().keys.clear();
+  m.after_lcp->warm_start().sets.clear();
+  const LcpSolution& then = solve_rows(world, m.after_impact, with_motions, *m.after_lcp, m.after_problem, m);
+  if (!m.v_plus.allFinite() || pushes_marked(world, m.after_problem, then, m)) {
+    restore(false, with_motions, m);
+    return false;
+  }
 
+  // the trees that met, and the others as without them
   const double k = 0.5 * (c * c - c);
   m.v_plus -= v_p;
   m.impact_v = v_p - (c - 0.5) * m.v_plus;
   m.impact_d = dt * ((1.0 - c) * m.impact_v - k * m.v_plus);
-  advance(world, m.after_impact.q, m.impact_d, m.impact_v, next);
+  advance(world, m.after_impact.q, m.impact_d, m.impact_v, m.after_impact);
+  m.delta = dt * m.v_without;
+  advance(world, m.before_impact.q, m.delta, m.v_without, next);
+  for (const Joint& joint : world.model().joints()) {
+    if (joint.nv == 0 || m.bouncing_dofs[static_cast<std::size_t>(joint.first_v)] == 0) continue;
+    next.q.segment(joint.first_q, joint.nq) = m.after_impact.q.segment(joint.first_q, joint.nq);
+    next.v.segment(joint.first_v, joint.nv) = m.after_impact.v.segment(joint.first_v, joint.nv);
+  }
 
-  take_over(impact, m.result);
-  m.result.residual = std::max(m.result.residual, first.residual);
-  m.result.margin = std::min(m.result.margin, first.margin);
-  if (first.status != StepStatus::solved) m.result.status = first.status;
+  set_result(before, m.problem, m.result);
+  if (impact.status != BoxedLcpStatus::solved) m.result.status = StepStatus::approximate_contact;
+  m.result.residual = std::max(m.result.residual, impact.residual);
+  m.result.margin = std::min(m.result.margin, impact.margin);
   m.result.impacts = m.impact_problem.contacts;
-  if (tape != nullptr) tape->status = m.result.status;
+  if (tape == nullptr) return true;
+  tape->parts.resize(2);
+  record(m.before_impact, u, before, m.problem, *tape);
+  record(m.at_impact, u, impact, m.impact_problem, tape->parts[0]);
+  m.at_impact.v = impact.v_plus;
+  record(m.at_impact, u, then, m.after_problem, tape->parts[1]);
+  tape->impact_time = c;
+  tape->impact_normal = m.impact_normal;
+  tape->bouncing_dofs = m.bouncing_dofs;
+  tape->status = m.result.status;
+  return true;
 }
 
 }  // namespace tangere

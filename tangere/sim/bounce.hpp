@@ -14,8 +14,12 @@
 ///   q' = q_c ⊕ dt [(1 − c) v' − k (v_q − v_p)]
 ///
 /// With it the time of impact moves with the state, which is most of the gradient of a motion that bounces:
-/// dc = − n dq_c / (n ∂q_c/∂c), n the gradient of the distance. The contacts that meet first bounce together; what else
-/// would bounce in the same step does so by the discrete rule, at its end.
+/// dc = − n dq_c / (n ∂q_c/∂c), n the gradient of the distance.
+///
+/// Only the trees that meet are treated so, and all others take the step as it is. It holds where nothing but smooth
+/// forces and the one impact act on these trees: if another row pushes them in the same step (a second impact, a
+/// contact that rests, a limit, a constraint), the whole step follows the discrete rule instead, `StepResult::impacts`
+/// is empty.
 
 #include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/workspace_memory.hpp"
@@ -25,9 +29,10 @@ namespace tangere {
 /// After contacts were found at `state`: whether some of them bounce, and are to be treated here.
 [[nodiscard]] bool bounces_inside(const World& world, const Workspace::Memory& m);
 
-/// The whole step; leaves its answer in m.result.
-void bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
-                 Tape* tape);
+/// The whole step, with its answer in m.result. False if it does not hold: m.problem has its contacts again, those that
+/// will not be reached after all without restitution.
+[[nodiscard]] bool bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
+                               State& next, Tape* tape);
 
 /// Jacobians of such a step.
 void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out);

@@ -97,6 +97,19 @@ void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace
   const VectorX d_next = dt * ((1.0 - c) * v_next - k * a);
   Integration(model, d_next, v_next).forward(Q_c, D_next, V_next);
 
+  // the trees that did not meet
+  MatrixX Q_plain = MatrixX::Zero(nv, cols);
+  Q_plain.leftCols(nv).setIdentity();
+  MatrixX V_plain = V_f.leftCols(cols);
+  const MatrixX D_plain = dt * V_plain;
+  const VectorX d_plain = dt * tape.v_plus;
+  Integration(model, d_plain, tape.v_plus).forward(Q_plain, D_plain, V_plain);
+  for (int row = 0; row < nv; ++row) {
+    if (tape.bouncing_dofs[static_cast<std::size_t>(row)] != 0) continue;
+    Q_c.row(row) = Q_plain.row(row);
+    V_next.row(row) = V_plain.row(row);
+  }
+
   out.q_q = Q_c.leftCols(nv);
   out.q_v = Q_c.middleCols(nv, nv);
   out.q_u = Q_c.rightCols(nu);

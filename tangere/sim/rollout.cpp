@@ -58,6 +58,11 @@ void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_s
   if (gradients.size() != static_cast<std::size_t>(n) + 1)
     throw InputError("gradients", "must have one entry a state, " + std::to_string(n + 1) + ", got " +
                                       std::to_string(gradients.size()));
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    for (const VectorX* g : {&gradients[i].q, &gradients[i].v})
+      if (g->size() != 0 && g->size() != world_.nv())
+        throw InputError("gradients[" + std::to_string(i) + "]",
+                         "must have " + std::to_string(world_.nv()) + " entries for q and for v, or none");
   const auto add = [](VectorX& to, const VectorX& from) {
     if (from.size() > 0) to += from;
   };

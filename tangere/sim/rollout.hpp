@@ -24,16 +24,16 @@ struct RolloutOptions {
 
 class Rollout {
  public:
+  /// The world must outlive it.
   explicit Rollout(const World& world, const RolloutOptions& options = {});
+  explicit Rollout(World&& world, const RolloutOptions& options = {}) = delete;
 
   /// Steps from `start`, one a column of `controls`; always from a cold start. Throws InputError naming the column.
   void run(const State& start, const Eigen::Ref<const MatrixX>& controls);
 
   [[nodiscard]] int num_steps() const { return static_cast<int>(controls_.cols()); }
-  /// num_steps() + 1, the start first.
-  [[nodiscard]] std::span<const State> states() const {
-    return {states_.data(), static_cast<std::size_t>(num_steps()) + 1};
-  }
+  /// num_steps() + 1, the start first; none before `run`.
+  [[nodiscard]] std::span<const State> states() const { return states_; }
   /// Steps whose contact problem was solved only approximately.
   [[nodiscard]] int num_approximate() const { return num_approximate_; }
 

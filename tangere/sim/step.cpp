@@ -89,28 +89,31 @@ void set_impulses(const LcpSolution& solution, ContactProblem& problem) {
   }
 }
 
-const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, Workspace::Memory& m) {
+const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, LcpContact& lcp,
+                              ContactProblem& problem, Workspace::Memory& m) {
   const WorldOptions& options = world.options();
   Stopwatch stopwatch(m.profiling);
   m.builder.build(world.model(), world.scales(), m.data, m.velocities, state.q, state.v, options.time_step,
-                  options.contact, with_motions, m.problem);
+                  options.contact, with_motions, problem);
   stopwatch.lap(m.result.profile.rows);
   const LcpSolution& solution =
-      m.lcp.solve(world.model(), m.data, m.problem, m.v_free, {.tolerance = options.contact.tolerance});
-  set_impulses(solution, m.problem);
+      lcp.solve(world.model(), m.data, problem, m.v_free, {.tolerance = options.contact.tolerance});
+  set_impulses(solution, problem);
   m.v_plus = solution.v_plus;
-  StepResult& result = m.result;
+  stopwatch.lap(m.result.profile.contact);
+  return solution;
+}
+
+void set_result(const LcpSolution& solution, const ContactProblem& problem, StepResult& result) {
   result.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
   result.residual = solution.residual;
   result.margin = solution.margin;
   result.num_islands = solution.num_islands;
   result.stages = solution.stages;
-  result.contacts = m.problem.contacts;
-  result.rows = m.problem.rows;
+  result.contacts = problem.contacts;
+  result.rows = problem.rows;
   result.sets = solution.sets;
   result.impulses = {solution.f.view().data(), static_cast<std::size_t>(solution.f.size())};
-  stopwatch.lap(result.profile.contact);
-  return solution;
 }
 
 void record(const State& state, VectorArgument u, const LcpSolution& solution, const ContactProblem& problem,
@@ -158,12 +161,20 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
                 tape != nullptr ? &m.problem.motions : nullptr);
   stopwatch.lap(result.profile.collision);
   if (bounces_inside(world, m)) {
-    bounce_step(world, state, u, m, next, tape);
-    return result;
+    if (bounce_step(world, state, u, m, next, tape)) return result;
+    smooth_dynamics(world, state, u, m);
+    m.velocities.set(model, m.data, state.v);
   }
 
-  const LcpSolution& solution = solve_rows(world, state, tape != nullptr, m);
+  const LcpSolution& solution = solve_rows(world, state, tape != nullptr, m.lcp, m.problem, m);
+  set_result(solution, m.problem, result);
   if (tape != nullptr) record(state, u, solution, m.problem, *tape);
+  if (!m.v_plus.allFinite()) {
+    result.status = StepStatus::not_finite;
+    if (tape != nullptr) tape->status = result.status;
+    if (&next != &state) next = state;
+    return result;
+  }
   m.delta = options.time_step * (options.integrator == Integrator::semi_implicit ? m.v_plus : state.v);
   advance(world, state.q, m.delta, m.v_plus, next);
   return result;

@@ -30,6 +30,8 @@ enum class StepStatus {
   solved,
   /// The contact problem was not solved to its tolerance: the best impulses found are applied.
   approximate_contact,
+  /// The velocities would leave the numbers there are: the next state is the old one.
+  not_finite,
 };
 
 /// Seconds of each phase; all zero unless asked for.
@@ -76,6 +78,8 @@ struct Tape {
   /// The part of the step before the impact (negative without one), and the gradient of the distance there (nv).
   double impact_time = -1.0;
   VectorX impact_normal;
+  /// The coordinates of the trees that bounced (1); the others took the step as it is.
+  std::vector<char> bouncing_dofs;
   [[nodiscard]] bool bounced() const { return impact_time >= 0.0; }
 };
 

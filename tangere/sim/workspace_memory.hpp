@@ -31,8 +31,13 @@ struct Workspace::Memory {
   // impacts inside the step (bounce.hpp); only where something has restitution
   std::unique_ptr<Data> impact_data;
   std::unique_ptr<LcpContact> impact_lcp;
+  std::unique_ptr<LcpContact> after_lcp;
   ContactProblem impact_problem;
+  ContactProblem after_problem;
+  std::vector<Contact> all_contacts;
+  std::vector<FrameMotion> all_motions;
   std::vector<Contact> bouncing;
+  std::vector<char> bouncing_dofs;
   State before_impact;
   State at_impact;
   State after_impact;
@@ -64,8 +69,11 @@ void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a);
 
 /// v_free: where the velocities would go without rows. Leaves poses at q and the factors of M.
 void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m);
-/// Rows of the contacts in m.problem, solved: v⁺ in m.v_plus, impulses in the contacts, the rest in m.result.
-const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, Workspace::Memory& m);
+/// Rows of the contacts in a problem, solved: v⁺ in m.v_plus, impulses in the contacts.
+const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, LcpContact& lcp,
+                              ContactProblem& problem, Workspace::Memory& m);
+/// The answer of a step, from that. The problem and the solution stay where they are.
+void set_result(const LcpSolution& solution, const ContactProblem& problem, StepResult& result);
 /// What derivatives need of that.
 void record(const State& state, VectorArgument u, const LcpSolution& solution, const ContactProblem& problem,
             Tape& tape);

@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "tangere/math/so3.hpp"
+#include "tangere/multibody/energy.hpp"
+#include "tangere/multibody/kinematics.hpp"
 #include "tangere/sim/rollout.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
@@ -120,6 +123,74 @@ TEST(Bounce, KeepsWhatRestitutionLeaves) {
     ASSERT_GT(state.q[0], 0.1 - 1e-3);
   }
   EXPECT_NEAR(highest, 0.6, 5e-3);
+}
+
+/// Others are not touched by an impact somewhere else in the world: they move as they would without it.
+TEST(Bounce, LeavesOthersAlone) {
+  for (const double gap : {0.0003, 0.003, 0.009, 0.018, 0.027}) {
+    // two balls fall on the floor, a metre apart: one bounces, the other one does not or bounces at another time
+    for (const double e : {0.0, 0.8}) {
+      WorldOptions options{.time_step = 0.01};
+      ModelBuilder builder("two");
+      builder.set_gravity(Vector3::Zero());
+      builder.add_body(
+          {.name = "floor",
+           .shapes =
+               {{.name = "floor", .shape = HalfSpace{Vector3::UnitZ(), 0.0}, .friction = 0.0, .restitution = 1.0}}},
+          {.name = "floor"});
+      const Shape ball = Sphere{0.1};
+      for (const double restitution : {1.0, e}) {
+        const std::string name = restitution == 1.0 ? "bouncing" : "other";
+        builder.add_body({.name = name,
+                          .inertia = mass_properties(ball),
+                          .shapes = {{.name = name, .shape = ball, .friction = 0.0, .restitution = restitution}}},
+                         {.name = name,
+                          .type = JointType::prismatic,
+                          .X_PJ = Pose::translation({restitution == 1.0 ? 0.0 : 1.0, 0.0, 0.0}),
+                          .axis = Vector3::UnitZ()});
+      }
+      const World world(builder.build(), {}, options);
+      Workspace workspace(world);
+      State state{Vector2(0.1 + gap, 0.1 + 0.0285), Vector2(-3.0, -3.0)};
+      for (int i = 0; i < 3; ++i) {
+        (void)step(world, state, VectorX::Zero(2), workspace, state);
+        EXPECT_LE(std::abs(state.v[1]), 3.0 + 1e-6) << "gap " << gap << ", e " << e << ", step " << i;
+        EXPECT_GE(state.q[1], 0.1 - 1e-4);
+      }
+      EXPECT_NEAR(state.v[0], 3.0, 1e-6);
+      EXPECT_NEAR(state.v[1], 3.0 * e, 1e-3);
+    }
+  }
+}
+
+/// A ball that is slowed before it would arrive does not bounce.
+TEST(Bounce, NotBeforeItIsThere) {
+  const World world = balls_on_rails(1, Vector3::UnitZ(), 9.81, 1.0, {.time_step = 0.01});
+  Workspace workspace(world);
+  // upwards force of 300 N: v_f = -3 + 2.9 m/s
+  State state{VectorX::Constant(1, 0.1295), VectorX::Constant(1, -3.0)};
+  const StepResult& result = step(world, state, VectorX::Constant(1, 300.0), workspace, state);
+  EXPECT_TRUE(result.impacts.empty());
+  EXPECT_NEAR(state.v[0], -3.0 + 0.01 * (300.0 - 9.81), 1e-9);
+}
+
+/// A box that lands on its corners one after the other does not gain energy.
+TEST(Bounce, TumblingBoxGainsNoEnergy) {
+  for (const double tilt : {0.001, 0.01, 0.5}) {
+    const StepCase box = free_bodies(
+        "box", {{Box{.size = {0.4, 0.3, 0.2}}, Pose(so3::exp({tilt, 0.5 * tilt, 0.0}), Vector3(0, 0, 0.6))}}, 0.0, 1.0,
+        {.time_step = 0.005});
+    Workspace workspace(box.world);
+    State state = box.state;
+    Data data(box.world.model());
+    const auto energy = [&] {
+      forward_kinematics(box.world.model(), data, state.q, state.v);
+      return kinetic_energy(box.world.model(), data, state.v) + potential_energy(box.world.model(), data, state.q);
+    };
+    const double start = energy();
+    for (int i = 0; i < 1000; ++i) (void)step(box.world, state, VectorX::Zero(6), workspace, state);
+    EXPECT_LT(energy(), 1.5 * start) << "tilt " << tilt;
+  }
 }
 
 TEST(Bounce, HappensInsideTheCasesThatSaySo) {

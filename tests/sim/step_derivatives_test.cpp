@@ -32,7 +32,9 @@ class StepDerivatives : public testing::TestWithParam<StepCase> {
     integrate(world.model(), state.q, delta.head(nv), from.q);
     const StepResult& result = step(world, from, u + delta.tail(world.nu()), workspace, to);
     last_impulses = result.impulses;
-    const Tape& last = tape.bounced() ? tape.parts.back() : tape;
+    const Tape& last = tape;
+    const std::size_t impacts = tape.bounced() ? tape.parts[0].problem.contacts.size() : 0;
+    if (result.impacts.size() != impacts) return false;
     if (result.sets.size() != last.sets.size() || result.contacts.size() != last.problem.contacts.size()) return false;
     for (std::size_t c = 0; c < result.contacts.size(); ++c)
       if (result.contacts[c].feature_A != last.problem.contacts[c].feature_A ||
@@ -167,10 +169,10 @@ TEST_P(StepDerivatives, OfImpulses) {
     };
     const Difference expected =
         difference(along, 1, static_cast<int>(rows), {.scale = scale, .noise = 1e-11, .num_steps = 6});
-    // where rows repeat each other, the compliance makes a million times of rounding
-    EXPECT_NEAR_ABSOLUTE(
-        VectorX(all.col(k)), expected.jacobian,
-        2e-5 * std::max(largest, expected.jacobian.cwiseAbs().maxCoeff()) + 2.0 * expected.error.maxCoeff());
+    // where contacts repeat each other, the compliance makes a million times of rounding
+    const double relative = tape.problem.contacts.size() > 1 ? 1e-3 : 1e-6;
+    EXPECT_NEAR_ABSOLUTE(VectorX(all.col(k)), expected.jacobian,
+                         relative * std::max(largest, expected.jacobian.cwiseAbs().maxCoeff()));
   }
 }
 

@@ -202,6 +202,57 @@ TEST(Stack, TenBoxesStand) {
   EXPECT_LT(state.v.norm(), 1e-4);
 }
 
+/// A ball that only falls, on a belt that only runs: the normal moves one and friction the other, within its bound.
+TEST(Friction, BetweenBodiesOnDifferentRails) {
+  ModelBuilder builder("belt");
+  const Shape ball = Sphere{0.1};
+  const Shape belt = Box{.size = {4.0, 1.0, 0.1}};
+  builder.add_body({.name = "belt",
+                    .inertia = mass_properties(belt, 2.5),
+                    .shapes = {{.name = "belt", .shape = belt, .friction = 0.1}}},
+                   {.name = "belt", .type = JointType::prismatic, .axis = Vector3::UnitX()});
+  MassProperties inertia = mass_properties(ball);
+  inertia.inertia /= inertia.mass;
+  inertia.mass = 1.0;
+  builder.add_body({.name = "ball", .inertia = inertia, .shapes = {{.name = "ball", .shape = ball, .friction = 0.1}}},
+                   {.name = "ball", .type = JointType::prismatic, .axis = Vector3::UnitZ()});
+  const World world(builder.build());
+  for (const double speed : {2.0, -2.0}) {
+    Workspace workspace(world);
+    State state{Vector2(0.0, 0.1499), Vector2(speed, 0.0)};
+    State next;
+    const StepResult& result = step(world, state, VectorX::Zero(2), workspace, next);
+    ASSERT_EQ(result.contacts.size(), 1U);
+    const Vector3 impulse = result.contacts[0].impulse;
+    EXPECT_GT(impulse[0], 0.0);
+    EXPECT_NEAR(impulse.tail<2>().cwiseAbs().maxCoeff(), 0.1 * impulse[0], 1e-9);
+    EXPECT_LT(std::abs(next.v[0]), 2.0);
+    EXPECT_GT(std::abs(next.v[0]), 1.99);
+  }
+}
+
+/// A link without shapes, whose origin is on its hinge, pinned to the world: its rows have a compliance all the same.
+TEST(Constraints, OfALinkThatOnlyTurns) {
+  ModelBuilder builder("pinned");
+  builder.add_body({.name = "link",
+                    .inertia = {.mass = 1.0, .center = Vector3(0.3, 0.0, 0.0), .inertia = 0.01 * Matrix3::Identity()}},
+                   {.name = "hinge", .type = JointType::revolute, .axis = Vector3::UnitY()});
+  builder.add_constraint({.name = "pin",
+                          .kind = LoopConstraint::Kind::connect,
+                          .body_A = kWorld,
+                          .body_B = 0,
+                          .X_AC = Pose::translation({0.5, 1e-6, 0.0}),
+                          .X_BC = Pose::translation({0.5, 0.0, 0.0})});
+  const World world(builder.build());
+  Workspace workspace(world);
+  State state{VectorX::Zero(1), VectorX::Zero(1)};
+  Tape tape;
+  for (int i = 0; i < 100; ++i) (void)step(world, state, VectorX::Zero(1), workspace, state, &tape);
+  EXPECT_LT(std::abs(state.v[0]), 1e-4);
+  EXPECT_LT(tape.f.view().cwiseAbs().maxCoeff(), 1.0);
+  for (const BoxedLcpRow& box : tape.problem.boxes) EXPECT_GT(box.compliance, 0.0);
+}
+
 TEST(StepInput, IsChecked) {
   const StepCase& one = all_step_cases().front();
   Workspace workspace(one.world);
