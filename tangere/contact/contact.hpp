@@ -35,6 +35,8 @@ struct FrameMotion {
   /// The gradient of the distance. Not always the normal's row of J: where faces are not quite parallel, the distance
   /// at a corner is along the normal of one to the plane of the other.
   Vector12 distance;
+  /// False where the contact point has no derivative (ContactJacobian::exists): it is then taken to ride on one body.
+  bool exists = true;
 };
 
 }  // namespace tangere

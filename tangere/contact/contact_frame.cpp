@@ -58,6 +58,7 @@ FrameMotion frame_motion(const ContactPoint& point, const ContactJacobian& jacob
     rigid.point.setZero();
     rigid.point.block<3, 3>(0, first).setIdentity();
     rigid.rotation = rho;
+    rigid.exists = false;
     rigid.distance << -frame.col(0), Vector3::Zero(), frame.col(0), Vector3::Zero();
     return rigid;
   }

@@ -7,6 +7,14 @@
 namespace tangere::detail {
 namespace {
 
+/// Element by element: a copy from a vector of two is more than g++ 12 believes to fit (-Wstringop-overflow).
+VectorX radius_and_half(double radius, double length) {
+  VectorX out(2);
+  out[0] = radius;
+  out[1] = 0.5 * length;
+  return out;
+}
+
 /// Our x axis along z.
 const Pose kAlongZ = Pose::rotation((Matrix3() << 0, 1, 0, 0, 0, 1, 1, 0, 0).finished());
 
@@ -56,9 +64,9 @@ MjcfGeomWriter::Geom MjcfGeomWriter::geom_of(const std::string& name, const Shap
   if (const auto* s = shape.get_if<Sphere>()) return geom("sphere", VectorX::Constant(1, s->radius), X);
   if (const auto* s = shape.get_if<Box>()) return geom("box", 0.5 * s->size, X);
   if (const auto* s = shape.get_if<Capsule>())
-    return geom("capsule", Eigen::Vector2d(s->radius, 0.5 * s->length), X * kAlongZ.inverse());
+    return geom("capsule", radius_and_half(s->radius, s->length), X * kAlongZ.inverse());
   if (const auto* s = shape.get_if<Cylinder>())
-    return geom("cylinder", Eigen::Vector2d(s->radius, 0.5 * s->length), X * kAlongZ.inverse());
+    return geom("cylinder", radius_and_half(s->radius, s->length), X * kAlongZ.inverse());
   if (const auto* s = shape.get_if<HalfSpace>()) {
     const Vector3 n = s->normal.stableNormalized();
     return geom("plane", Vector3(0.0, 0.0, 1.0), X * Pose(rotation_to(n), s->offset / s->normal.stableNorm() * n));

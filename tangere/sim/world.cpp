@@ -10,10 +10,14 @@
 namespace tangere {
 namespace {
 
+std::string name_of(const std::vector<Actuator>& actuators, std::size_t i) {
+  return actuators[i].name.empty() ? "actuators[" + std::to_string(i) + "]" : actuators[i].name;
+}
+
 void verify_actuators(const Model& model, const std::vector<Actuator>& actuators) {
   for (std::size_t i = 0; i < actuators.size(); ++i) {
     const Actuator& actuator = actuators[i];
-    const std::string name = actuator.name.empty() ? "actuators[" + std::to_string(i) + "]" : actuator.name;
+    const std::string name = name_of(actuators, i);
     if (actuator.dof < 0 || actuator.dof >= model.nv())
       throw InputError(name + ".dof", "must be between 0 and " + std::to_string(model.nv() - 1) + ", got " +
                                           std::to_string(actuator.dof));
@@ -48,12 +52,13 @@ Model weightless(const Model& model) {
 
 /// Positions are what position actuators follow: not the turns of ball and free joints.
 void verify_positions(const Model& model, const std::vector<Actuator>& actuators) {
-  for (const Actuator& actuator : actuators) {
+  for (std::size_t i = 0; i < actuators.size(); ++i) {
+    const Actuator& actuator = actuators[i];
     if (actuator.kind != Actuator::Kind::position) continue;
     for (const Joint& joint : model.joints())
       if (actuator.dof >= joint.first_v && actuator.dof < joint.first_v + joint.nv && joint.nq != joint.nv)
-        throw InputError(actuator.name + ".dof", "a position actuator needs a coordinate, and joint '" +
-                                                     joint.spec.name + "' has a quaternion");
+        throw InputError(name_of(actuators, i) + ".dof", "a position actuator needs a coordinate, and joint '" +
+                                                             joint.spec.name + "' has a quaternion");
   }
 }
 
