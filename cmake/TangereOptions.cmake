@@ -49,6 +49,7 @@ target_compile_options(
     # false alarms of g++ 12, inside the AVX-512 intrinsics wherever Eigen vectorises and in std::string; clang and the sanitizers watch these
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
     $<$<CXX_COMPILER_ID:Clang>:-Wcomma>
