@@ -174,8 +174,9 @@ TEST(Bounce, NotBeforeItIsThere) {
   EXPECT_NEAR(state.v[0], -3.0 + 0.01 * (300.0 - 9.81), 1e-9);
 }
 
-/// A box that lands on its corners one after the other does not gain energy.
-TEST(Bounce, TumblingBoxGainsNoEnergy) {
+/// A box that lands on its corners one after the other, often several in a step: those steps follow the discrete rule,
+/// which may gain a little, but nothing runs away.
+TEST(Bounce, TumblingBoxDoesNotRunAway) {
   for (const double tilt : {0.001, 0.01, 0.5}) {
     const StepCase box = free_bodies(
         "box", {{Box{.size = {0.4, 0.3, 0.2}}, Pose(so3::exp({tilt, 0.5 * tilt, 0.0}), Vector3(0, 0, 0.6))}}, 0.0, 1.0,
@@ -195,7 +196,9 @@ TEST(Bounce, TumblingBoxGainsNoEnergy) {
 
 TEST(Bounce, HappensInsideTheCasesThatSaySo) {
   for (const StepCase& one : all_step_cases()) {
-    if (one.name != "BoxBouncingInside" && one.name != "SphereBouncing" && one.name != "BallsBouncing") continue;
+    if (one.name != "BoxBouncingInside" && one.name != "SphereBouncing" && one.name != "BallsBouncing" &&
+        one.name != "BouncingBesideASlidingBox")
+      continue;
     Workspace workspace(one.world);
     State next;
     Tape tape;

@@ -32,16 +32,15 @@ class StepDerivatives : public testing::TestWithParam<StepCase> {
     integrate(world.model(), state.q, delta.head(nv), from.q);
     const StepResult& result = step(world, from, u + delta.tail(world.nu()), workspace, to);
     last_impulses = result.impulses;
-    const Tape& last = tape;
     const std::size_t impacts = tape.bounced() ? tape.parts[0].problem.contacts.size() : 0;
     if (result.impacts.size() != impacts) return false;
-    if (result.sets.size() != last.sets.size() || result.contacts.size() != last.problem.contacts.size()) return false;
+    if (result.sets.size() != tape.sets.size() || result.contacts.size() != tape.problem.contacts.size()) return false;
     for (std::size_t c = 0; c < result.contacts.size(); ++c)
-      if (result.contacts[c].feature_A != last.problem.contacts[c].feature_A ||
-          result.contacts[c].feature_B != last.problem.contacts[c].feature_B)
+      if (result.contacts[c].feature_A != tape.problem.contacts[c].feature_A ||
+          result.contacts[c].feature_B != tape.problem.contacts[c].feature_B)
         return false;
-    for (std::size_t r = 0; r < last.sets.size(); ++r)
-      if (result.sets[r] != last.sets[r] || result.rows[r].gain != last.problem.rows[r].gain) return false;
+    for (std::size_t r = 0; r < tape.sets.size(); ++r)
+      if (result.sets[r] != tape.sets[r] || result.rows[r].gain != tape.problem.rows[r].gain) return false;
     return true;
   }
 

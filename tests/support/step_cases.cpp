@@ -148,6 +148,23 @@ std::vector<StepCase> make_cases() {
                               0.3, 0.8, fine));
   one("SphereBeforeTheFloor", Sphere{0.2}, turned({0.0, 0.1, 0.2011}), twist(0.3, 0.1, -1.5, 0.5, 0.4, 0.3), 0.6);
 
+  // a bounce, and somebody who has nothing to do with it
+  cases.push_back(
+      free_bodies("BouncingBesideASlidingBox",
+                  {{Sphere{0.2}, turned({0.0, 0.1, 0.2011}, {0.1, 0.2, 0.3}), twist(0.3, 0.1, -1.5, 0.5, 0.4, 3.0)},
+                   {box, turned({3.0, -0.2, 0.0992}, {0.0, 0.0, 0.3}), twist(0.7, -0.4, -0.01)}},
+                  0.3, 0.8, fine));
+  // millimetres and grams, and tens of metres and tons
+  cases.push_back(free_bodies("SmallBoxSliding",
+                              {{Box{.size = {0.004, 0.003, 0.002}}, turned({0.001, -0.002, 0.00099}, {0.0, 0.0, 0.3}),
+                                twist(0.07, -0.04, -0.001), 1e-3}},
+                              0.3, 0.0, fine));
+  cases.back().u.setConstant(1e-9);
+  cases.push_back(free_bodies(
+      "LargeBoxSliding",
+      {{Box{.size = {40.0, 30.0, 20.0}}, turned({10.0, -20.0, 9.99}, {0.0, 0.0, 0.3}), twist(7.0, -4.0, -0.1), 1e4}},
+      0.3, 0.0, fine));
+
   // bodies against each other
   // not quite parallel: which face the normal belongs to is then no tie
   cases.push_back(free_bodies(
