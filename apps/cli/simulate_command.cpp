@@ -106,6 +106,8 @@ void describe_end(const World& world, const State& state, SimulationReport& repo
   for (int b = 0; b < model.num_bodies(); ++b) report.poses.push_back(body_pose(model, data, b));
 }
 
+double largest(const VectorX& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
+
 /// One step of the run, from `state` to `state`.
 class Runner {
  public:
@@ -121,6 +123,9 @@ class Runner {
       const auto before = std::chrono::steady_clock::now();
       const StepResult& result = step(world_, state, u_, workspace_, state);
       report.wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+      if (result.status == StepStatus::not_finite)
+        throw std::runtime_error(formatted("step %d: the next state would not be finite (dt = %g, max |u| = %g, max |v| = %g)",
+                                           number, world_.options().time_step, largest(u_), largest(state.v)));
       count(result, report);
       return result;
     } catch (const InputError& error) {
