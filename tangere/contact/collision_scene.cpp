@@ -85,7 +85,7 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
     for (const Manifold& patch : manifolds(A.shape, X_WA, B.shape, X_WB, query, manifolds_)) {
       for (int k = 0; k < patch.num_points; ++k) {
         const ContactPoint& point = patch.points[static_cast<std::size_t>(k)];
-        const NormalOwner owner = normal_owner(point);
+        const NormalOwner owner = normal_owner(point.feature_A, point.feature_B);
         // the frame of the owner's shape turns as its body does
         const Matrix3& R_WO = (owner == NormalOwner::A ? X_WA : X_WB).R;
         Contact contact;

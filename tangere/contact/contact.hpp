@@ -22,6 +22,9 @@ struct Contact {
   /// Of the pair: the smaller friction, the product of the restitutions.
   double friction = 0.0;
   double restitution = 0.0;
+  /// The normal velocity of B against A at the end of the step if nothing pushed; 0 if not set. Only contacts with
+  /// restitution have it: an impact that the old velocity alone would not reach must bounce too.
+  double expected_velocity = 0.0;
   /// On B, in the frame: normal ≥ 0, and tangential. N s; A gets the opposite. Set when solved.
   Vector3 impulse = Vector3::Zero();
 };

@@ -35,8 +35,14 @@ Rows in_twists(const Rows& in_poses, const Pose& X_WA, const Pose& X_WB, const V
 
 }  // namespace
 
-NormalOwner normal_owner(const ContactPoint& point) {
-  return !is_flat(point.feature_A) && is_flat(point.feature_B) ? NormalOwner::B : NormalOwner::A;
+NormalOwner normal_owner(const ContactFeature& feature_A, const ContactFeature& feature_B) {
+  return !is_flat(feature_A) && is_flat(feature_B) ? NormalOwner::B : NormalOwner::A;
+}
+
+Vector3 frame_turn(const Matrix3& frame, const Matrix3& R_WO, const Vector3& dn) {
+  const Vector3 n = frame.col(0);
+  const double along = n.dot(reference(n, R_WO));
+  return n.cross(dn) - (along / std::sqrt(1.0 - along * along)) * frame.col(2).dot(dn) * n;
 }
 
 Matrix3 contact_frame(const Vector3& normal, const Matrix3& R_WO) {

@@ -15,10 +15,13 @@ namespace tangere {
 
 enum class NormalOwner { A, B };
 
-[[nodiscard]] NormalOwner normal_owner(const ContactPoint& point);
+[[nodiscard]] NormalOwner normal_owner(const ContactFeature& feature_A, const ContactFeature& feature_B);
 
 /// Columns n, t₁, t₂; R_WO of the owner's body.
 [[nodiscard]] Matrix3 contact_frame(const Vector3& normal, const Matrix3& R_WO);
+
+/// dθ, the owner standing still, as the normal moves by `dn`.
+[[nodiscard]] Vector3 frame_turn(const Matrix3& frame, const Matrix3& R_WO, const Vector3& dn);
 
 /// From the manifold's Jacobian, which is in the poses of the shapes X_WA and X_WB, to twists of the bodies about the
 /// point. If the Jacobian does not exist, the point and the frame move with the owner.

@@ -40,9 +40,11 @@ Impulse impulse_of(const ContactProblem& problem, const RowBlock& block, const S
   return out;
 }
 
-/// At a velocity: how the velocity of row `axis` changes with the twists that move the place and the frame.
-Eigen::Matrix<double, 1, 12> row_motion(const RowBlock& block, int axis, const Vector6& V, const Matrix3x12& place,
-                                        const Matrix3x12& turn) {
+/// At a velocity: how the velocity of row `axis` changes as the place and the frame move, a column a direction.
+template <int Columns>
+Eigen::Matrix<double, 1, Columns> row_motion(const RowBlock& block, int axis, const Vector6& V,
+                                             const Eigen::Matrix<double, 3, Columns>& place,
+                                             const Eigen::Matrix<double, 3, Columns>& turn) {
   const Vector3 along = block.D.col(axis % 3);
   const Vector3 w = V.tail<3>();
   // along · (w × dp − dθ × u) and along · (− dθ × w)
@@ -182,7 +184,7 @@ void LcpDerivatives::contact_terms(const Model& model, const Data& data, const S
             rates = true;
           }
           const double factor = old == 0 ? 1.0 : row.restitution;
-          Eigen::Matrix<double, 1, 12> moved = factor * row_motion(block, row.axis, V, place, turn);
+          Eigen::Matrix<double, 1, 12> moved = factor * row_motion<12>(block, row.axis, V, place, turn);
           if (old == 0 && row.kind == RowKind::normal && row.gain != 0.0)
             moved += row.gain * about_origin(Eigen::Matrix<double, 1, 12>(motion.distance.transpose()), block.x);
           const Vector6 reader = factor * row_reader(block, row.axis);
@@ -370,8 +372,9 @@ void LcpDerivatives::displace(const Model& model, const Data& data, const Solved
     Vector12 moved;
     moved << displacement.shapes(block, 0, place), displacement.shapes(block, 1, place);
     const FrameMotion& motion = problem.motions[b];
-    const Vector3 dp = motion.point * moved;
-    const Vector3 dtheta = motion.rotation * moved;
+    const FrameChange change = displacement.change ? displacement.change(block) : FrameChange{};
+    const Vector3 dp = motion.point * moved + change.point;
+    const Vector3 dtheta = motion.rotation * moved + change.rotation;
 
     // r_x −= (J_B − J_A)ᵀ dW
     const Impulse impulse = impulse_of(problem, block, step.f);
@@ -400,12 +403,12 @@ void LcpDerivatives::displace(const Model& model, const Data& data, const Solved
             velocities.twist(model, data, pair.body_B, place) - velocities.twist(model, data, pair.body_A, place);
         const Vector6 dV =
             displacement.twist(pair.body_B, place, velocities) - displacement.twist(pair.body_A, place, velocities);
-        s_x[i] += factor * (row_motion(here, row.axis, V, motion.point, motion.rotation).dot(moved) + reader.dot(dV));
+        s_x[i] += factor * (row_motion<1>(here, row.axis, V, dp, dtheta)[0] + reader.dot(dV));
       }
       if (row.gain == 0.0) continue;
       const Vector6 relative = moved.tail<6>() - moved.head<6>();
       if (row.kind == RowKind::normal) {
-        s_x[i] += row.gain * motion.distance.dot(moved);
+        s_x[i] += row.gain * (motion.distance.dot(moved) + change.distance);
       } else if (row.kind == RowKind::weld && row.axis >= 3) {
         for (int l = 0; l < 3; ++l)
           s_x[i] += row.gain * block.angular_gap(row.axis - 3, l) * row_reader(here, 3 + l).dot(relative);

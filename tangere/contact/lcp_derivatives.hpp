@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "tangere/contact/contact_size.hpp"
 #include "tangere/contact/problem.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 #include "tangere/solvers/boxed_lcp_factor.hpp"
@@ -75,6 +76,8 @@ class LcpDerivatives {
   struct Displacement {
     std::function<Vector6(const RowBlock& block, int side, const Vector3& about)> shapes;
     std::function<Vector6(int body, const Vector3& about, const BodyVelocities& velocities)> twist;
+    /// What moves a block's place and frame though no body and no shape on it does (a shape that grows); may be empty.
+    std::function<FrameChange(const RowBlock& block)> change;
   };
   void displace(const Model& model, const Data& data, const SolvedStep& step, const Displacement& displacement,
                 Eigen::Ref<VectorX> r_x, VectorX& s_x);

@@ -1,5 +1,6 @@
 #include "tangere/contact/problem.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -295,7 +296,8 @@ std::string_view to_string(RowKind kind) {
 }
 
 bool bounces(const Contact& contact, double closing, double time_step, const ContactOptions& options) {
-  const bool reaches = contact.distance <= options.touching || contact.distance + time_step * closing < 0.0;
+  const double fastest = std::min(closing, contact.expected_velocity);
+  const bool reaches = contact.distance <= options.touching || contact.distance + time_step * fastest < 0.0;
   return reaches && contact.restitution > 0.0 && -closing * contact.restitution > options.bounce_speed;
 }
 

@@ -182,19 +182,15 @@ bool bounces_inside(const World& world, const Workspace::Memory& m) {
   });
 }
 
-bool bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
-                 Tape* tape) {
-  const WorldOptions& options = world.options();
-  const double dt = options.time_step;
-  const bool with_motions = tape != nullptr;
+void prepare_impacts(const World& world, Workspace::Memory& m) {
   const Model& weightless = *world.impact_model();
   if (m.impact_data == nullptr) m.impact_data = std::make_unique<Data>(weightless);
-  if (m.impact_lcp == nullptr) {
-    m.impact_lcp = std::make_unique<LcpContact>(weightless);
-    m.after_lcp = std::make_unique<LcpContact>(world.model());
-  }
+  if (m.impact_lcp != nullptr) return;
+  m.impact_lcp = std::make_unique<LcpContact>(weightless);
+  m.after_lcp = std::make_unique<LcpContact>(world.model());
+}
 
-  // without what bounces
+void set_aside_bouncing(const World& world, bool with_motions, Workspace::Memory& m) {
   m.all_contacts = m.problem.contacts;
   if (with_motions) m.all_motions = m.problem.motions;
   m.bouncing.clear();
@@ -202,7 +198,7 @@ bool bounce_step(const World& world, const State& state, VectorArgument u, Works
   for (std::size_t i = 0; i < m.all_contacts.size(); ++i) {
     const Contact& contact = m.all_contacts[i];
     const double closing = normal_velocity(world.model(), m.data, m.velocities, contact);
-    if (bounces(contact, closing, dt, options.contact)) {
+    if (bounces(contact, closing, world.options().time_step, world.options().contact)) {
       m.bouncing.push_back(contact);
       continue;
     }
@@ -211,6 +207,38 @@ bool bounce_step(const World& world, const State& state, VectorArgument u, Works
   }
   m.problem.contacts.resize(kept);
   if (with_motions) m.problem.motions.resize(kept);
+}
+
+const LcpSolution& solve_impact(const World& world, const State& at, Workspace::Memory& m) {
+  const Model& weightless = *world.impact_model();
+  factor_mass_matrix(weightless, *m.impact_data);
+  m.builder.build(weightless, world.scales(), *m.impact_data, m.velocities, at.q, at.v, 0.0, world.options().contact,
+                  true, m.impact_problem);
+  m.impact_lcp->warm_start().keys.clear();
+  m.impact_lcp->warm_start().sets.clear();
+  const LcpSolution& impact = m.impact_lcp->solve(weightless, *m.impact_data, m.impact_problem, at.v,
+                                                  {.tolerance = world.options().contact.tolerance});
+  set_impulses(impact, m.impact_problem);
+  return impact;
+}
+
+const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions,
+                               Workspace::Memory& m) {
+  smooth_dynamics(world, at, u, m);
+  find_contacts(world, at, with_motions, m.after_problem, m);
+  m.after_lcp->warm_start().keys.clear();
+  m.after_lcp->warm_start().sets.clear();
+  return solve_rows(world, at, with_motions, *m.after_lcp, m.after_problem, m);
+}
+
+bool bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
+                 Tape* tape) {
+  const double dt = world.options().time_step;
+  const bool with_motions = tape != nullptr;
+  prepare_impacts(world, m);
+
+  // without what bounces
+  set_aside_bouncing(world, with_motions, m);
   mark_trees(world, m);
   m.before_impact = state;
   const LcpSolution& before = solve_rows(world, state, with_motions, m.lcp, m.problem, m);
@@ -226,26 +254,13 @@ bool bounce_step(const World& world, const State& state, VectorArgument u, Works
     restore(c < 0.0, with_motions, m);
     return false;
   }
-  factor_mass_matrix(weightless, *m.impact_data);
-  m.builder.build(weightless, world.scales(), *m.impact_data, m.velocities, m.at_impact.q, m.at_impact.v, 0.0,
-                  options.contact, true, m.impact_problem);
-  m.impact_lcp->warm_start().keys.clear();
-  m.impact_lcp->warm_start().sets.clear();
-  const LcpSolution& impact = m.impact_lcp->solve(weightless, *m.impact_data, m.impact_problem, m.at_impact.v,
-                                                  {.tolerance = options.contact.tolerance});
-  set_impulses(impact, m.impact_problem);
+  const LcpSolution& impact = solve_impact(world, m.at_impact, m);
 
   // the step after it
   m.after_impact.q = m.at_impact.q;
   m.after_impact.v = impact.v_plus;
   const VectorX& v_p = m.after_impact.v;
-  smooth_dynamics(world, m.after_impact, u, m);
-  m.velocities.set(world.model(), m.data, v_p);
-  m.finder.find(world.model(), world.scene(), m.data, m.velocities, dt, options.contact, m.after_problem.contacts,
-                with_motions ? &m.after_problem.motions : nullptr);
-  m.after_lcp->warm_start().keys.clear();
-  m.after_lcp->warm_start().sets.clear();
-  const LcpSolution& then = solve_rows(world, m.after_impact, with_motions, *m.after_lcp, m.after_problem, m);
+  const LcpSolution& then = solve_after(world, m.after_impact, u, with_motions, m);
   if (!m.v_plus.allFinite() || pushes_marked(world, m.after_problem, then, m)) {
     restore(false, with_motions, m);
     return false;
@@ -278,6 +293,7 @@ bool bounce_step(const World& world, const State& state, VectorArgument u, Works
   record(m.at_impact, u, then, m.after_problem, tape->parts[1]);
   tape->impact_time = c;
   tape->impact_normal = m.impact_normal;
+  tape->impact_contact = nearest_bouncing(m.impact_problem.contacts, m.bouncing);
   tape->bouncing_dofs = m.bouncing_dofs;
   tape->status = m.result.status;
   return true;

@@ -34,7 +34,80 @@ namespace tangere {
 [[nodiscard]] bool bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
                                State& next, Tape* tape);
 
+/// Pieces of it, for the approximations (bounce_approximations.cpp) too.
+///
+/// Memory for impacts, if there is none yet.
+void prepare_impacts(const World& world, Workspace::Memory& m);
+/// Moves those that bounce from m.problem.contacts to m.bouncing; all that were there are kept in m.all_contacts.
+void set_aside_bouncing(const World& world, bool with_motions, Workspace::Memory& m);
+/// The impact of m.impact_problem's contacts; m.impact_data has the poses, m.velocities the velocities there.
+const LcpSolution& solve_impact(const World& world, const State& at, Workspace::Memory& m);
+/// A step from there, in m.after_problem.
+const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions,
+                               Workspace::Memory& m);
+
+/// The impact of a tape as the derivatives want it, with the world's `impact_model`; `zero` (nv) must outlive it.
+[[nodiscard]] SolvedStep solved_impact(const Tape& impact, const VectorX& zero);
+
+/// dv⁺ of an impact with respect to the state at it.
+struct ImpactMap {
+  MatrixX q;
+  MatrixX v;
+};
+[[nodiscard]] ImpactMap impact_map(const World& world, const Tape& impact, Workspace::Memory& m);
+
+/// How the parts of such a step move with some variables, a column each.
+struct BounceColumns {
+  BounceColumns(int nv, int count)
+      : q(MatrixX::Zero(nv, count)),
+        v(MatrixX::Zero(nv, count)),
+        before(MatrixX::Zero(nv, count)),
+        impact(MatrixX::Zero(nv, count)),
+        after(MatrixX::Zero(nv, count)),
+        distance(Eigen::RowVectorXd::Zero(count)) {}
+
+  /// The state itself.
+  MatrixX q;
+  MatrixX v;
+  /// dv⁺ of each part: `before` in all, the others with the states they start from held.
+  MatrixX before;
+  MatrixX impact;
+  MatrixX after;
+  /// The distance at the impact, the state there held.
+  Eigen::RowVectorXd distance;
+};
+
+/// The chain rule over the parts, for any variables.
+class BounceChain {
+ public:
+  BounceChain(const World& world, const Tape& tape, Workspace& workspace);
+
+  /// dv⁺ of a part with respect to the state it starts from, and to the control.
+  struct Part {
+    MatrixX q;
+    MatrixX v;
+    MatrixX u;
+  };
+  [[nodiscard]] const Part& before() const { return before_; }
+  [[nodiscard]] const Part& after() const { return after_; }
+
+  /// How the next state moves.
+  void apply(const BounceColumns& x, MatrixX& q_next, MatrixX& v_next) const;
+
+ private:
+  const World& world_;
+  const Tape& tape_;
+  Part before_;
+  ImpactMap impact_;
+  Part after_;
+};
+
 /// Jacobians of such a step.
 void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out);
+
+/// Where contacts bounced by the discrete rule: replaces the exact Jacobians `out` by an approximation of those of the
+/// motion, GradientMode::reflection or saltation. False if nothing bounced: `out` is as it was.
+[[nodiscard]] bool approximate_bounce(const World& world, const Tape& tape, Workspace& workspace, GradientMode mode,
+                                      StepJacobians& out);
 
 }  // namespace tangere

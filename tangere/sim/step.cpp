@@ -1,5 +1,6 @@
 #include "tangere/sim/step.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -89,6 +90,20 @@ void set_impulses(const LcpSolution& solution, ContactProblem& problem) {
   }
 }
 
+void find_contacts(const World& world, const State& state, bool with_motions, ContactProblem& problem,
+                   Workspace::Memory& m) {
+  const Model& model = world.model();
+  m.velocities.set(model, m.data, state.v);
+  m.finder.find(model, world.scene(), m.data, m.velocities, world.options().time_step, world.options().contact,
+                problem.contacts, with_motions ? &problem.motions : nullptr);
+  const auto is_elastic = [](const Contact& contact) { return contact.restitution > 0.0; };
+  if (std::none_of(problem.contacts.begin(), problem.contacts.end(), is_elastic)) return;
+  m.velocities.set(model, m.data, m.v_free);
+  for (Contact& contact : problem.contacts)
+    if (is_elastic(contact)) contact.expected_velocity = normal_velocity(model, m.data, m.velocities, contact);
+  m.velocities.set(model, m.data, state.v);
+}
+
 const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, LcpContact& lcp,
                               ContactProblem& problem, Workspace::Memory& m) {
   const WorldOptions& options = world.options();
@@ -154,11 +169,9 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   Stopwatch stopwatch(m.profiling);
 
   smooth_dynamics(world, state, u, m);
-  m.velocities.set(model, m.data, state.v);
   stopwatch.lap(result.profile.dynamics);
 
-  m.finder.find(model, world.scene(), m.data, m.velocities, options.time_step, options.contact, m.problem.contacts,
-                tape != nullptr ? &m.problem.motions : nullptr);
+  find_contacts(world, state, tape != nullptr, m.problem, m);
   stopwatch.lap(result.profile.collision);
   if (bounces_inside(world, m)) {
     if (bounce_step(world, state, u, m, next, tape)) return result;

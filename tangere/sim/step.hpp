@@ -78,6 +78,8 @@ struct Tape {
   /// The part of the step before the impact (negative without one), and the gradient of the distance there (nv).
   double impact_time = -1.0;
   VectorX impact_normal;
+  /// The contact of that distance, among those of the impact.
+  int impact_contact = -1;
   /// The coordinates of the trees that bounced (1); the others took the step as it is.
   std::vector<char> bouncing_dofs;
   [[nodiscard]] bool bounced() const { return impact_time >= 0.0; }

@@ -32,6 +32,10 @@ void linearise(const World& world, const Tape& tape, Workspace::Memory& m) {
 
 namespace {
 
+bool approximates_bounces(GradientMode mode) {
+  return mode == GradientMode::reflection || mode == GradientMode::saltation;
+}
+
 bool is_semi_implicit(const World& world) { return world.options().integrator == Integrator::semi_implicit; }
 
 /// Friction goes with its normal where that has changed. False if nothing has.
@@ -91,14 +95,15 @@ void to_controls(const World& world, const ActuationDerivatives& actuation, cons
 
 }  // namespace
 
-void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out, GradientMode mode) {
+bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out, GradientMode mode) {
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace, out);
-    return;
+    return false;
   }
   Workspace::Memory& m = workspace.memory();
   linearise(world, tape, m);
-  if (mode == GradientMode::pre_contact && classify_as_touching(tape, m)) linearise_with_other_sets(world, tape, m);
+  const bool other = mode == GradientMode::pre_contact && classify_as_touching(tape, m);
+  if (other) linearise_with_other_sets(world, tape, m);
   m.derivatives.expand(world.model(), m.data);
   const int nv = world.nv();
   out.v_q = m.derivatives.d_q();
@@ -125,6 +130,7 @@ void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
     m.block_v.setZero(nv, world.nu());
     integration.forward(out.q_u, m.block_v, out.v_u);
   }
+  return other || (approximates_bounces(mode) && approximate_bounce(world, tape, workspace, mode, out));
 }
 
 bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
@@ -132,12 +138,14 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
   if (g.q.size() != world.nv() || g.v.size() != world.nv())
     throw InputError("g", "must have " + std::to_string(world.nv()) + " entries each for q and v");
   Workspace::Memory& m = workspace.memory();
-  if (tape.bounced()) {
-    bounce_jacobians(world, tape, workspace, m.event);
-    g_state.q = m.event.q_q.transpose() * g.q + m.event.v_q.transpose() * g.v;
-    g_state.v = m.event.q_v.transpose() * g.q + m.event.v_v.transpose() * g.v;
+  if (tape.bounced() || approximates_bounces(mode)) {
+    const bool other = step_jacobians(world, tape, workspace, m.event, mode);
+    m.other_q = m.event.q_q.transpose() * g.q + m.event.v_q.transpose() * g.v;
+    m.other_v = m.event.q_v.transpose() * g.q + m.event.v_v.transpose() * g.v;
     g_u = m.event.q_u.transpose() * g.q + m.event.v_u.transpose() * g.v;
-    return false;
+    g_state.q = m.other_q;
+    g_state.v = m.other_v;
+    return other;
   }
   linearise(world, tape, m);
   const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);

@@ -20,12 +20,21 @@ enum class GradientMode {
   /// Nimble's heuristic against saddle points (IV-D): a second try takes every contact whose opening would lower the
   /// loss
   /// for separating, and every other one for touching and sticking; of both, the one with the larger
-  /// |dloss/dv|² + |dloss/dτ|² / dt is answered. Not the derivative of the step where it is the second.
+  /// |dloss/dv|² + |dloss/dτ|² / dt is answered. Not the derivative of the step where it is the second. Sliding
+  /// contacts
+  /// that stay in touch stay sliding.
   complementarity_aware,
   /// Contacts that are near (ContactOptions::margin) but do not touch are taken to touch and stick: says what they
   /// would
   /// do before they do it. Not the derivative of the step where there are such.
   pre_contact,
+  /// Where contacts bounce by the discrete rule (BounceMode::discrete): Nimble's approximation of what the moving time
+  /// of
+  /// impact does to positions (VI, Appendix E): right for one impact without gravity. Not the derivative of the step.
+  reflection,
+  /// Likewise, by the saltation matrix of an impact at the start of the step: right as the time step goes to 0. Not the
+  /// derivative of the step.
+  saltation,
 };
 
 /// nv x nv, and nv x nu.
@@ -38,8 +47,8 @@ struct StepJacobians {
   MatrixX v_u;
 };
 
-/// Exact, or with near contacts taken to touch (complementarity_aware needs a loss: it is exact here).
-void step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
+/// True if they are not those of the step (never with `exact`). complementarity_aware needs a loss: it is exact here.
+bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
                     GradientMode mode = GradientMode::exact);
 
 /// A direction in the space of states and controls, or a gradient there.
@@ -49,7 +58,7 @@ struct StateTangent {
 };
 
 /// The reverse product: from the gradient of a loss with respect to the next state, `g`, to those with respect to state
-/// and control. True if the sets that answer are not those of the step (never with `exact`).
+/// and control. True if it is not the derivative of the step (never with `exact`).
 bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
               VectorX& g_u, GradientMode mode = GradientMode::exact);
 

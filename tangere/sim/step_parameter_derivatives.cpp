@@ -3,9 +3,12 @@
 ///   inertia, damping, gravity, …   r = dt times the inverse dynamics' derivative at the step's acceleration
 ///   placement of a joint           that, and everything beyond is carried by a twist S: places and frames of rows with
 ///                                  it, velocities by S × (V − V_parent)
-///   placement of a shape           places and frames only
+///   placement of a shape           places and frames only; so its size (contact/contact_size.hpp)
 ///   friction                       r = −Jᵀ (± f_normal) of the tangential rows at their bound
 ///   restitution                    s = J v of the rows that bounce
+///
+/// Where something bounced inside the step that is so for each of its parts, and the distance at the impact moves with
+/// placements; the chain rule (bounce.hpp) does the rest.
 
 #include <algorithm>
 
@@ -13,6 +16,7 @@
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
+#include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
 #include "tangere/sim/step_parameters.hpp"
 #include "tangere/sim/workspace_memory.hpp"
@@ -47,15 +51,17 @@ Vector6 bracket(const Vector6& S, const Vector6& V) {
   return out;
 }
 
+/// What parameters do to one part of a step, linearised in m.derivatives.
 class ParameterColumns {
  public:
-  ParameterColumns(const World& world, const Tape& tape, Workspace::Memory& m, const SolvedStep& step)
-      : world_(world), model_(world.model()), tape_(tape), m_(m), step_(step) {}
+  ParameterColumns(const World& world, const Model& model, Data& data, const Tape& tape, LcpDerivatives& derivatives,
+                   const SolvedStep& step)
+      : world_(world), model_(model), data_(data), tape_(tape), derivatives_(derivatives), step_(step) {}
 
   /// dv⁺ / d(parameter), into `column`.
   void fill(const StepParameter& p, Eigen::Ref<VectorX> column) {
     column.setZero();
-    s_.setZero(static_cast<Eigen::Index>(m_.derivatives.clamped().size()));
+    s_.setZero(static_cast<Eigen::Index>(derivatives_.clamped().size()));
     switch (p.kind) {
       case Kind::model:
         add_model(p.model, column);
@@ -69,40 +75,67 @@ class ParameterColumns {
       case Kind::shape_placement:
         add_shape(p, column);
         break;
+      case Kind::shape_size:
+        add_size(p, column);
+        break;
     }
-    m_.derivatives.respond(model_, m_.data, column, s_);
+    derivatives_.respond(model_, data_, column, s_);
+  }
+
+  /// d(distance) / d(parameter) of a contact of this part, the state held.
+  [[nodiscard]] double distance(const StepParameter& p, int index) const {
+    const Contact& contact = tape_.problem.contacts[static_cast<std::size_t>(index)];
+    const Vector12& gradient = tape_.problem.motions[static_cast<std::size_t>(index)].distance;
+    Vector12 moved = Vector12::Zero();
+    if (p.kind == Kind::shape_placement)
+      moved << carried_shape(p, contact.shape_A, contact.point), carried_shape(p, contact.shape_B, contact.point);
+    if (p.kind == Kind::model && p.model.kind == Parameter::Kind::placement)
+      moved << carried_body(p.model, contact.body_A, contact.point),
+          carried_body(p.model, contact.body_B, contact.point);
+    return gradient.dot(moved) + size_change(p, contact).distance;
   }
 
  private:
   void add_model(const Parameter& p, Eigen::Ref<VectorX> r) {
-    inverse_dynamics_parameter_derivatives(model_, m_.data, tape_.q, tape_.v, m_.derivatives.acceleration(),
-                                           std::span(&p, 1), smooth_, m_.derivatives.wrenches());
-    r += world_.options().time_step * smooth_.col(0);
-    // dampers and springs act at the end of the step
-    const double dt = world_.options().time_step;
     const bool passive = p.kind == Parameter::Kind::damping || p.kind == Parameter::Kind::stiffness;
+    const bool impact = tape_.problem.time_step == 0.0;
+    // nothing but inertia acts in an impact, which has no duration
+    if (impact && (passive || p.kind == Parameter::Kind::rest || p.kind == Parameter::Kind::gravity)) return;
+    const VectorX rest = VectorX::Zero(model_.nv());
+    inverse_dynamics_parameter_derivatives(model_, data_, tape_.q, impact ? rest : tape_.v, derivatives_.acceleration(),
+                                           std::span(&p, 1), smooth_, derivatives_.wrenches());
+    const double dt = impact ? 1.0 : tape_.problem.time_step;
+    r += dt * smooth_.col(0);
+    // dampers and springs act at the end of the step
     if (passive && !is_free(p.index)) {
       if (p.kind == Parameter::Kind::damping) r[p.index] += dt * (tape_.v_plus[p.index] - tape_.v[p.index]);
       if (p.kind == Parameter::Kind::stiffness) r[p.index] += dt * dt * tape_.v_plus[p.index];
     }
     if (p.kind != Parameter::Kind::placement) return;
     const int parent = model_.body(p.index).parent;
-    const Pose X_WP = pose(parent);
-    const Pose& X_PJ = model_.joint(p.index).spec.X_PJ;
-    const auto body_carried = [&, this](int body, const Vector3& about) -> Vector6 {
+    const auto twist = [&, this](int body, const Vector3& about, const BodyVelocities& velocities) -> Vector6 {
       if (!is_beyond(body, p.index)) return Vector6::Zero();
-      return placement_twist(X_WP, X_PJ, p.component, about);
+      return bracket(carried_body(p, body, about),
+                     velocities.twist(model_, data_, body, about) - velocities.twist(model_, data_, parent, about));
     };
     const auto carried = [&, this](const RowBlock& block, int side, const Vector3& about) -> Vector6 {
       const BodyRows& pair = tape_.problem.pairs[static_cast<std::size_t>(block.pair)];
-      return body_carried(side == 0 ? pair.body_A : pair.body_B, about);
+      return carried_body(p, side == 0 ? pair.body_A : pair.body_B, about);
     };
-    const auto twist = [&, this](int body, const Vector3& about, const BodyVelocities& velocities) -> Vector6 {
-      if (!is_beyond(body, p.index)) return Vector6::Zero();
-      return bracket(body_carried(body, about),
-                     velocities.twist(model_, m_.data, body, about) - velocities.twist(model_, m_.data, parent, about));
-    };
-    m_.derivatives.displace(model_, m_.data, step_, {carried, twist}, r, s_);
+    derivatives_.displace(model_, data_, step_, {carried, twist, {}}, r, s_);
+  }
+
+  /// The twist of a body as the placement of a joint moves.
+  [[nodiscard]] Vector6 carried_body(const Parameter& p, int body, const Vector3& about) const {
+    if (!is_beyond(body, p.index)) return Vector6::Zero();
+    return placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ, p.component, about);
+  }
+
+  /// The twist of a shape as its placement on the body moves.
+  [[nodiscard]] Vector6 carried_shape(const StepParameter& p, int shape, const Vector3& about) const {
+    if (shape != p.shape) return Vector6::Zero();
+    return placement_twist(pose(world_.scene().shapes()[static_cast<std::size_t>(shape)].body),
+                           world_.scene().shape(model_, shape).X_BS, p.component, about);
   }
 
   void add_friction(int shape, Eigen::Ref<VectorX> r) {
@@ -121,7 +154,7 @@ class ParameterColumns {
   void add_restitution(int shape) {
     const ContactProblem& problem = tape_.problem;
     for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-      const int place = m_.derivatives.place_of_row(static_cast<int>(i));
+      const int place = derivatives_.place_of_row(static_cast<int>(i));
       if (problem.rows[i].restitution == 0.0 || place < 0) continue;
       const Contact& contact = contact_of(problem.rows[i]);
       if (shape != contact.shape_A && shape != contact.shape_B) continue;
@@ -132,19 +165,34 @@ class ParameterColumns {
   }
 
   void add_shape(const StepParameter& p, Eigen::Ref<VectorX> r) {
-    const Pose X_WB = pose(world_.scene().shapes()[static_cast<std::size_t>(p.shape)].body);
-    const Pose& X_BS = world_.scene().shape(model_, p.shape).X_BS;
-    const auto carried = [&](const RowBlock& block, int side, const Vector3& about) -> Vector6 {
+    const auto carried = [&, this](const RowBlock& block, int side, const Vector3& about) -> Vector6 {
       if (block.contact < 0) return Vector6::Zero();
       const Contact& contact = tape_.problem.contacts[static_cast<std::size_t>(block.contact)];
-      if ((side == 0 ? contact.shape_A : contact.shape_B) != p.shape) return Vector6::Zero();
-      return placement_twist(X_WB, X_BS, p.component, about);
+      return carried_shape(p, side == 0 ? contact.shape_A : contact.shape_B, about);
     };
     const auto twist = [](int, const Vector3&, const BodyVelocities&) -> Vector6 { return Vector6::Zero(); };
-    m_.derivatives.displace(model_, m_.data, step_, {carried, twist}, r, s_);
+    derivatives_.displace(model_, data_, step_, {carried, twist, {}}, r, s_);
   }
 
-  [[nodiscard]] Pose pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, m_.data, body); }
+  void add_size(const StepParameter& p, Eigen::Ref<VectorX> r) {
+    const auto none = [](const auto&...) -> Vector6 { return Vector6::Zero(); };
+    const auto change = [&, this](const RowBlock& block) -> FrameChange {
+      if (block.contact < 0) return {};
+      return size_change(p, tape_.problem.contacts[static_cast<std::size_t>(block.contact)]);
+    };
+    derivatives_.displace(model_, data_, step_, {none, none, change}, r, s_);
+  }
+
+  /// How a contact moves as one of its shapes grows.
+  [[nodiscard]] FrameChange size_change(const StepParameter& p, const Contact& contact) const {
+    if (p.kind != Kind::shape_size || (contact.shape_A != p.shape && contact.shape_B != p.shape)) return {};
+    const CollisionShape& A = world_.scene().shape(model_, contact.shape_A);
+    const CollisionShape& B = world_.scene().shape(model_, contact.shape_B);
+    return contact_size_derivative(contact, A.shape, pose(contact.body_A) * A.X_BS, B.shape,
+                                   pose(contact.body_B) * B.X_BS, contact.shape_A == p.shape ? 0 : 1, p.component);
+  }
+
+  [[nodiscard]] Pose pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, data_, body); }
   [[nodiscard]] bool is_free(int dof) const {
     return std::any_of(world_.free_dofs().begin(), world_.free_dofs().end(),
                        [&](int first) { return dof >= first && dof < first + 6; });
@@ -160,12 +208,40 @@ class ParameterColumns {
 
   const World& world_;
   const Model& model_;
+  Data& data_;
   const Tape& tape_;
-  Workspace::Memory& m_;
+  LcpDerivatives& derivatives_;
   const SolvedStep& step_;
   VectorX s_;
   MatrixX smooth_;
 };
+
+/// dv⁺ of a step without impact, or of the part before it.
+void fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
+               MatrixX& out) {
+  linearise(world, tape, m);
+  const SolvedStep step = solved_step(world, tape, m);
+  ParameterColumns columns(world, world.model(), m.data, tape, m.derivatives, step);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    columns.fill(parameters[i], out.col(static_cast<Eigen::Index>(i)));
+}
+
+/// v_p of the impact, and the distance there.
+void fill_impact(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
+                 BounceColumns& out) {
+  const Tape& impact = tape.parts[0];
+  const Model& weightless = *world.impact_model();
+  prepare_impacts(world, m);
+  const VectorX zero = VectorX::Zero(world.nv());
+  const SolvedStep step = solved_impact(impact, zero);
+  m.derivatives.linearise(weightless, *m.impact_data, step);
+  ParameterColumns columns(world, weightless, *m.impact_data, impact, m.derivatives, step);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    columns.fill(parameters[i], out.impact.col(column));
+    out.distance[column] = columns.distance(parameters[i], tape.impact_contact);
+  }
+}
 
 }  // namespace
 
@@ -173,17 +249,18 @@ void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
                               std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   Workspace::Memory& m = workspace.memory();
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
-  if (tape.bounced())
-    throw InputError("tape",
-                     "something bounced inside the step: derivatives with respect to parameters are there for "
-                     "contact.bounce = discrete only");
-  linearise(world, tape, m);
-  const SolvedStep step = solved_step(world, tape, m);
-  ParameterColumns columns(world, tape, m, step);
-  const auto count = static_cast<Eigen::Index>(parameters.size());
+  const auto count = static_cast<int>(parameters.size());
+  if (tape.bounced()) {
+    BounceColumns columns(world.nv(), count);
+    fill_part(world, tape, m, parameters, columns.before);
+    fill_impact(world, tape, m, parameters, columns);
+    fill_part(world, tape.parts[1], m, parameters, columns.after);
+    BounceChain(world, tape, workspace).apply(columns, out.q, out.v);
+    return;
+  }
   out.v.resize(world.nv(), count);
   out.q.setZero(world.nv(), count);
-  for (Eigen::Index i = 0; i < count; ++i) columns.fill(parameters[static_cast<std::size_t>(i)], out.v.col(i));
+  fill_part(world, tape, m, parameters, out.v);
   const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
   m.block_q = MatrixX::Zero(world.nv(), count);
   if (world.options().integrator == Integrator::semi_implicit) m.block_q = world.options().time_step * out.v;

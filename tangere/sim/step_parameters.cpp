@@ -17,6 +17,41 @@ std::string shape_name(const World& world, int shape) {
   return world.model().body(at.body).spec.name + "." + (name.empty() ? std::to_string(at.index) : name);
 }
 
+int num_sizes(const World& world, int shape) {
+  return static_cast<int>(world.scene().shape(world.model(), shape).shape.parameters().size());
+}
+
+/// Sets those parameters of a shape that are `here`. False if none is.
+template <class IsHere>
+bool change_shape(std::span<const StepParameter> parameters, const Eigen::Ref<const VectorX>& values,
+                  const IsHere& is_here, CollisionShape& shape) {
+  Vector3 turn = so3::log(shape.X_BS.R);
+  VectorX sizes = shape.shape.parameters();
+  bool changed = false;
+  bool turned = false;
+  bool resized = false;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const StepParameter& p = parameters[i];
+    if (!is_here(p)) continue;
+    changed = true;
+    const double value = values[static_cast<Eigen::Index>(i)];
+    if (p.kind == Kind::friction) shape.friction = value;
+    if (p.kind == Kind::restitution) shape.restitution = value;
+    if (p.kind == Kind::shape_placement && p.component < 3) shape.X_BS.p[p.component] = value;
+    if (p.kind == Kind::shape_placement && p.component >= 3) {
+      turned = true;
+      turn[p.component - 3] = value;
+    }
+    if (p.kind == Kind::shape_size) {
+      resized = true;
+      sizes[p.component] = value;
+    }
+  }
+  if (turned) shape.X_BS.R = so3::exp(turn);
+  if (resized) shape.shape = shape.shape.with_parameters(sizes);
+  return changed;
+}
+
 }  // namespace
 
 void require_parameter(const World& world, const StepParameter& p) {
@@ -25,7 +60,8 @@ void require_parameter(const World& world, const StepParameter& p) {
     return;
   }
   const auto count = static_cast<int>(world.scene().shapes().size());
-  const bool good = p.shape >= 0 && p.shape < count && p.component >= 0 && p.component < 6;
+  const auto num_components = [&] { return p.kind == Kind::shape_size ? num_sizes(world, p.shape) : 6; };
+  const bool good = p.shape >= 0 && p.shape < count && p.component >= 0 && p.component < num_components();
   if (!good) throw InputError("parameter", "is of a shape or component that the world does not have");
 }
 
@@ -36,6 +72,7 @@ std::vector<StepParameter> all_step_parameters(const World& world) {
     out.push_back({.kind = Kind::friction, .shape = s});
     out.push_back({.kind = Kind::restitution, .shape = s});
     for (int k = 0; k < 6; ++k) out.push_back({.kind = Kind::shape_placement, .shape = s, .component = k});
+    for (int k = 0; k < num_sizes(world, s); ++k) out.push_back({.kind = Kind::shape_size, .shape = s, .component = k});
   }
   return out;
 }
@@ -50,10 +87,14 @@ std::string parameter_name(const World& world, const StepParameter& parameter) {
     case Kind::restitution:
       return shape_name(world, parameter.shape) + ".restitution";
     case Kind::shape_placement:
+      return shape_name(world, parameter.shape) + ".placement." +
+             kComponents[static_cast<std::size_t>(parameter.component)];
+    case Kind::shape_size:
       break;
   }
-  return shape_name(world, parameter.shape) + ".placement." +
-         kComponents[static_cast<std::size_t>(parameter.component)];
+  const Shape& shape = world.scene().shape(world.model(), parameter.shape).shape;
+  return shape_name(world, parameter.shape) + "." +
+         shape.parameter_names()[static_cast<std::size_t>(parameter.component)];
 }
 
 StepParameter find_step_parameter(const World& world, std::string_view name) {
@@ -77,6 +118,7 @@ VectorX parameter_values(const World& world, std::span<const StepParameter> para
     if (p.kind == Kind::restitution) value = shape.restitution;
     if (p.kind == Kind::shape_placement)
       value = p.component < 3 ? shape.X_BS.p[p.component] : so3::log(shape.X_BS.R)[p.component - 3];
+    if (p.kind == Kind::shape_size) value = shape.shape.parameters()[p.component];
   }
   return out;
 }
@@ -101,22 +143,13 @@ World with_parameters(const World& world, std::span<const StepParameter> paramet
   for (int b = 0; b < world.model().num_bodies(); ++b) {
     BodySpec body = changed_model.body(b).spec;
     bool changed = false;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const StepParameter& p = parameters[i];
-      if (p.kind == Kind::model) continue;
-      const SceneShape& at = world.scene().shapes()[static_cast<std::size_t>(p.shape)];
-      if (at.body != b) continue;
-      changed = true;
-      const double value = values[static_cast<Eigen::Index>(i)];
-      CollisionShape& shape = body.shapes[static_cast<std::size_t>(at.index)];
-      if (p.kind == Kind::friction) shape.friction = value;
-      if (p.kind == Kind::restitution) shape.restitution = value;
-      if (p.kind == Kind::shape_placement && p.component < 3) shape.X_BS.p[p.component] = value;
-      if (p.kind == Kind::shape_placement && p.component >= 3) {
-        Vector3 turn = so3::log(shape.X_BS.R);
-        turn[p.component - 3] = value;
-        shape.X_BS.R = so3::exp(turn);
-      }
+    for (std::size_t s = 0; s < body.shapes.size(); ++s) {
+      const auto is_here = [&](const StepParameter& p) {
+        if (p.kind == Kind::model) return false;
+        const SceneShape& at = world.scene().shapes()[static_cast<std::size_t>(p.shape)];
+        return at.body == b && at.index == static_cast<int>(s);
+      };
+      changed |= change_shape(parameters, values, is_here, body.shapes[s]);
     }
     if (changed) builder.set_body(b, std::move(body));
   }

@@ -6,6 +6,7 @@
 ///
 ///   <body>.<shape>.friction  .restitution       <shape>: its name, or its number on the body if that is empty
 ///   <body>.<shape>.placement.x y z rx ry rz     of X_BS: in the body's axes, and its rotation vector
+///   <body>.<shape>.radius  .size.x  …           what sizes the shape (Shape::parameter_names); masses stay as they are
 
 #include <span>
 #include <string>
@@ -18,12 +19,12 @@
 namespace tangere {
 
 struct StepParameter {
-  enum class Kind { model, friction, restitution, shape_placement };
+  enum class Kind { model, friction, restitution, shape_placement, shape_size };
 
   Kind kind = Kind::model;
   /// Kind::model.
   Parameter model{};
-  /// The others: index into the scene's shapes, and of x y z rx ry rz.
+  /// The others: index into the scene's shapes, and of x y z rx ry rz or of the shape's own parameters.
   int shape = 0;
   int component = 0;
 
@@ -49,7 +50,8 @@ struct StepParameterJacobians {
 
 /// Of the next state, sets held. The friction of a pair is the smaller of two: the other one has no effect (of equals,
 /// that of the first shape counts). The constants that scale the compliance are held, which matters only where rows
-/// repeat each other and slide in different directions.
+/// repeat each other and slide in different directions. Contacts whose features do not live on as a shape grows
+/// (contact/contact_size.hpp) are taken to stay where they are.
 void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
                               std::span<const StepParameter> parameters, StepParameterJacobians& out);
 

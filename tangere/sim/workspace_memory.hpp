@@ -69,6 +69,9 @@ void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a);
 
 /// v_free: where the velocities would go without rows. Leaves poses at q and the factors of M.
 void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m);
+/// After that: contacts at a state, with the velocities they expect. m.velocities are the state's.
+void find_contacts(const World& world, const State& state, bool with_motions, ContactProblem& problem,
+                   Workspace::Memory& m);
 /// Rows of the contacts in a problem, solved: v⁺ in m.v_plus, impulses in the contacts.
 const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, LcpContact& lcp,
                               ContactProblem& problem, Workspace::Memory& m);

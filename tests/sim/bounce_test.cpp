@@ -39,8 +39,9 @@ World balls_on_rails(int count, const Vector3& axis, double gravity, double e, c
 }
 
 /// d(a coordinate at the end) / d(start).
-StateTangent gradient_of_end(const World& world, const State& start, int steps, int coordinate, double* end) {
-  Rollout rollout(world);
+StateTangent gradient_of_end(const World& world, const State& start, int steps, int coordinate, double* end,
+                             GradientMode mode = GradientMode::exact) {
+  Rollout rollout(world, {.gradient_mode = mode});
   rollout.run(start, MatrixX::Zero(world.nu(), steps));
   *end = rollout.states().back().q[coordinate];
   std::vector<StateTangent> gradients(static_cast<std::size_t>(steps) + 1);
@@ -99,6 +100,27 @@ TEST(Bounce, BallUnderGravity) {
   }
 }
 
+/// Wherever in a step the impacts fall, also where the old velocity alone would not reach the floor any more.
+TEST(Bounce, BallFromManyHeights) {
+  const double e = 0.9;
+  const double time = 1.1;
+  const double dt = 0.01;
+  const World world = balls_on_rails(1, Vector3::UnitZ(), 9.81, e, {.time_step = dt});
+  for (int i = 0; i < 500; ++i) {
+    const double z = 0.4 + 0.001 * i;
+    const VectorX expected =
+        finite_difference_gradient([&](const VectorX& d) { return height_after(z + d[0], d[1], e, time); }, 2, 1e-5);
+    const State start{VectorX::Constant(1, z), VectorX::Constant(1, 0.5 * dt * 9.81)};
+    double end = 0.0;
+    const StateTangent g = gradient_of_end(world, start, static_cast<int>(std::lround(time / dt)), 0, &end);
+    // in the air, and not just at the floor where the last impact may be in the next step
+    if (height_after(z, 0.0, e, time) < 0.15) continue;
+    VectorX actual(2);
+    actual << g.q, g.v;
+    EXPECT_NEAR_ABSOLUTE(actual, expected, 1e-5 * (1.0 + expected.norm())) << "from " << z;
+  }
+}
+
 /// By the discrete rule the value converges too, and the gradient does not: that is why the event is the default.
 TEST(Bounce, DiscreteRuleHasAnotherGradient) {
   WorldOptions options{.time_step = 1e-3};
@@ -108,6 +130,68 @@ TEST(Bounce, DiscreteRuleHasAnotherGradient) {
   const StateTangent g = gradient_of_end(world, {Vector2(0.0, 0.52), Vector2(1.0, 0.0)}, 1000, 1, &end);
   EXPECT_NEAR(end, 1.2, 2e-3);
   EXPECT_GT(std::abs(g.q[0] - 1.0), 0.5);
+}
+
+World discrete_balls(int count, const Vector3& axis, double gravity, double e, double dt) {
+  WorldOptions options{.time_step = dt};
+  options.contact.bounce = BounceMode::discrete;
+  return balls_on_rails(count, axis, gravity, e, options);
+}
+
+/// Without gravity both approximations are right where the discrete rule's own derivative is not.
+TEST(Bounce, ApproximationsOfTwoElasticBalls) {
+  const World world = discrete_balls(2, Vector3::UnitX(), 0.0, 1.0, 1e-3);
+  for (const GradientMode mode : {GradientMode::reflection, GradientMode::saltation}) {
+    double end = 0.0;
+    const StateTangent g = gradient_of_end(world, {Vector2(0.0, 0.52), Vector2(1.0, 0.0)}, 1000, 1, &end, mode);
+    EXPECT_NEAR_ABSOLUTE(g.q, VectorX(Vector2(1.0, 0.0)), 1e-9);
+    EXPECT_NEAR_ABSOLUTE(g.v, VectorX(Vector2(1.0, 0.0)), 2e-3);
+  }
+}
+
+/// Under gravity the saltation matrix comes nearer with the step, the reflection does not.
+TEST(Bounce, SaltationConvergesUnderGravity) {
+  const double e = 0.9;
+  const double time = 1.6;
+  const VectorX expected = finite_difference_gradient(
+      [&](const VectorX& d) { return height_after(0.6 + d[0], 0.2 + d[1], e, time); }, 2, 1e-3);
+  const auto error = [&](double dt, GradientMode mode) {
+    const World world = discrete_balls(1, Vector3::UnitZ(), 9.81, e, dt);
+    const State start{VectorX::Constant(1, 0.6), VectorX::Constant(1, 0.2)};
+    double end = 0.0;
+    const StateTangent g = gradient_of_end(world, start, static_cast<int>(std::lround(time / dt)), 0, &end, mode);
+    VectorX actual(2);
+    actual << g.q, g.v;
+    return (actual - expected).norm() / expected.norm();
+  };
+  // of first order in the step
+  const double coarse = error(0.0025, GradientMode::saltation);
+  const double fine = error(0.000625, GradientMode::saltation);
+  EXPECT_LT(fine, 0.1);
+  EXPECT_LT(fine, 0.35 * coarse);
+  EXPECT_LT(error(0.00015625, GradientMode::saltation), 0.35 * fine);
+  EXPECT_GT(error(0.000625, GradientMode::reflection), 0.3);
+  EXPECT_GT(error(0.000625, GradientMode::exact), 0.3);
+}
+
+/// They say that they are not the derivative of the step, and are it where nothing bounces.
+TEST(Bounce, ApproximationsAreFlagged) {
+  for (const GradientMode mode : {GradientMode::reflection, GradientMode::saltation}) {
+    const World world = discrete_balls(1, Vector3::UnitZ(), 9.81, 0.9, 0.01);
+    Workspace workspace(world);
+    State next;
+    Tape tape;
+    StepJacobians exact;
+    StepJacobians approximate;
+    for (const double height : {0.101, 0.6}) {
+      const State state{VectorX::Constant(1, height), VectorX::Constant(1, -2.0)};
+      (void)step(world, state, VectorX::Zero(1), workspace, next, &tape);
+      EXPECT_FALSE(step_jacobians(world, tape, workspace, exact));
+      const bool bounces = height < 0.2;
+      EXPECT_EQ(step_jacobians(world, tape, workspace, approximate, mode), bounces);
+      EXPECT_EQ(exact.q_q == approximate.q_q, !bounces);
+    }
+  }
 }
 
 /// Energy is what restitution leaves, whatever the step.

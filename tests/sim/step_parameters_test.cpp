@@ -67,10 +67,6 @@ TEST_P(StepParameters, JacobiansAreThoseOfTheStep) {
   Tape tape;
   ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
   StepParameterJacobians jacobians;
-  if (tape.bounced()) {
-    EXPECT_THROW(step_parameter_jacobians(world, tape, workspace, parameters, jacobians), InputError);
-    return;
-  }
   step_parameter_jacobians(world, tape, workspace, parameters, jacobians);
   WarmStart warm;
   workspace.save(warm);
@@ -90,7 +86,8 @@ TEST_P(StepParameters, JacobiansAreThoseOfTheStep) {
       memory.restore(warm);
       State to;
       const StepResult& result = step(other, state, u, memory, to);
-      held = held && std::equal(result.sets.begin(), result.sets.end(), tape.sets.begin(), tape.sets.end());
+      held = held && result.impacts.empty() != tape.bounced() &&
+             std::equal(result.sets.begin(), result.sets.end(), tape.sets.begin(), tape.sets.end());
       VectorX out(2 * nv);
       difference(world.model(), next.q, to.q, out.head(nv));
       out.tail(nv) = to.v;

@@ -1,0 +1,106 @@
+#include "tangere/sim/step_diagnosis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <Eigen/SVD>
+
+#include "tangere/math/error.hpp"
+#include "tangere/multibody/mass_matrix.hpp"
+#include "tangere/sim/workspace_memory.hpp"
+
+namespace tangere {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Singular values below this part of the largest are of rows that repeat others.
+constexpr double kDependent = 1e-9;
+
+/// M⁻¹ Jᵀ, a column a row.
+MatrixX responses(const World& world, const Tape& tape, const Data& data) {
+  MatrixX out = tape.problem.jacobian(world.nv()).transpose();
+  VectorX column;
+  for (Eigen::Index r = 0; r < out.cols(); ++r) {
+    column = out.col(r);
+    solve_mass_matrix(world.model(), data, column);
+    out.col(r) = column;
+  }
+  return out;
+}
+
+std::vector<double> margins_of(const Tape& tape, const VectorX& mobility) {
+  const auto count = static_cast<std::size_t>(tape.problem.num_rows());
+  std::vector<double> out(count, kInfinity);
+  double largest = 0.0;
+  for (std::size_t r = 0; r < count; ++r) largest = std::max(largest, std::abs(tape.f[static_cast<Eigen::Index>(r)]));
+  if (largest == 0.0) return out;
+  for (std::size_t r = 0; r < count; ++r) {
+    const auto row = static_cast<Eigen::Index>(r);
+    const BoxedLcpRow& box = tape.problem.boxes[r];
+    const double pressing = box.normal < 0 ? 0.0 : tape.f[box.normal];
+    if (mobility[row] == 0.0 || (box.normal >= 0 && pressing == 0.0)) continue;
+    const double upper = box.normal < 0 ? box.upper : box.friction * pressing;
+    const double lower = box.normal < 0 ? box.lower : -upper;
+    const double margin = tape.sets[r] == RowSet::clamped ? std::min(tape.f[row] - lower, upper - tape.f[row])
+                                                          : std::abs(tape.w[row]) / mobility[row];
+    out[r] = margin / largest;
+  }
+  return out;
+}
+
+/// J_C M⁻¹ N + compliance, N with the friction that follows its normal.
+MatrixX clamped_system(const Tape& tape, const MatrixX& A, const std::vector<int>& clamped) {
+  const auto count = static_cast<Eigen::Index>(clamped.size());
+  MatrixX out(count, count);
+  for (Eigen::Index j = 0; j < count; ++j) {
+    const int column = clamped[static_cast<std::size_t>(j)];
+    VectorX response = A.col(column);
+    for (std::size_t r = 0; r < tape.sets.size(); ++r) {
+      const BoxedLcpRow& box = tape.problem.boxes[r];
+      if (box.normal != column || tape.sets[r] == RowSet::clamped) continue;
+      response += (tape.sets[r] == RowSet::upper ? box.friction : -box.friction) * A.col(static_cast<Eigen::Index>(r));
+    }
+    for (Eigen::Index i = 0; i < count; ++i) out(i, j) = response[clamped[static_cast<std::size_t>(i)]];
+    out(j, j) += tape.problem.boxes[static_cast<std::size_t>(column)].compliance;
+  }
+  return out;
+}
+
+/// Largest to smallest.
+VectorX scaled_singular_values(const MatrixX& A, const VectorX& diagonal) {
+  const VectorX scale = diagonal.cwiseMax(std::numeric_limits<double>::min()).cwiseSqrt().cwiseInverse();
+  return Eigen::JacobiSVD<MatrixX>(scale.asDiagonal() * A * scale.asDiagonal()).singularValues();
+}
+
+}  // namespace
+
+StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& workspace, double tie_tolerance) {
+  if (tape.q.size() != world.nq() || tape.v.size() != world.nv()) throw InputError("tape", "is not of this world");
+  if (tape.problem.time_step == 0.0 && tape.problem.num_rows() > 0)
+    throw InputError("tape", "is that of an impact: ask for the whole step, or the part after it");
+  Data& data = workspace.memory().data;
+  (void)mass_matrix(world.model(), data, tape.q);
+  factor_mass_matrix(world.model(), data, world.implicit_inertia());
+  const MatrixX A = tape.problem.jacobian(world.nv()) * responses(world, tape, data);
+
+  StepDiagnosis out;
+  out.margins = margins_of(tape, A.diagonal());
+  for (std::size_t r = 0; r < out.margins.size(); ++r)
+    if (out.margins[r] < tie_tolerance) out.ties.push_back(static_cast<int>(r));
+
+  std::vector<int> clamped;
+  for (std::size_t r = 0; r < tape.sets.size(); ++r)
+    if (tape.sets[r] == RowSet::clamped) clamped.push_back(static_cast<int>(r));
+  out.num_clamped = static_cast<int>(clamped.size());
+  if (clamped.empty()) return out;
+  const MatrixX rows = A(clamped, clamped);
+  const VectorX independent = scaled_singular_values(rows, rows.diagonal());
+  out.rank = static_cast<int>((independent.array() > kDependent * independent[0]).count());
+  const MatrixX system = clamped_system(tape, A, clamped);
+  const VectorX solved = scaled_singular_values(system, rows.diagonal());
+  out.condition = solved[0] / solved[solved.size() - 1];
+  return out;
+}
+
+}  // namespace tangere

@@ -1,0 +1,38 @@
+#pragma once
+
+/// How well posed a step was: which rows are near another set, which repeat each other, and how far the derivatives
+/// amplify errors.
+///
+///   const StepDiagnosis diagnosis = diagnose_step(world, tape, workspace);
+///   if (!diagnosis.ties.empty()) …   // the derivative has two sides, and differences give something between them
+///
+/// Not for hot loops: it makes dense decompositions.
+
+#include <vector>
+
+#include "tangere/sim/step.hpp"
+
+namespace tangere {
+
+struct StepDiagnosis {
+  /// One a row of the tape: how far it is from another set, relative to the largest impulse of the step. Forces from
+  /// their bounds; velocities of rows at a bound by the impulse that would stop them. Infinite where a row has no other
+  /// set: friction of what does not press, rows that nothing can move, and all if nothing pushes.
+  std::vector<double> margins;
+  /// Rows whose margin is below the tolerance.
+  std::vector<int> ties;
+  /// Rows that are clamped (their velocity is the target, their impulse inside its bounds), and how many of these are
+  /// independent, judged at 1e-9 of the largest. Fewer: forces are shared by the compliance.
+  int num_clamped = 0;
+  int rank = 0;
+  /// Of the system that the derivatives solve (rows scaled alike): digits lost are its decimal logarithm. 1 without
+  /// rows.
+  double condition = 1.0;
+};
+
+/// Of the whole step, or of the part before an impact inside it; tape.parts can be asked too, but for the impact
+/// itself.
+[[nodiscard]] StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& workspace,
+                                          double tie_tolerance = 1e-9);
+
+}  // namespace tangere
