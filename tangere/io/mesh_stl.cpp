@@ -69,6 +69,12 @@ TriangleMesh parse_binary(std::string_view bytes, const std::string& name) {
     throw InputError(name + ": byte " + std::to_string(bytes.size()),
                      "ends too early: " + std::to_string(count) + " triangles announced, " + std::to_string(complete) +
                          " there (or it is no STL file)");
+  // a line end or the like behind the last one does no harm
+  const std::size_t end = kHeader + kFacet * count;
+  if (complete > count)
+    throw InputError(name + ": byte " + std::to_string(end),
+                     std::to_string(bytes.size() - end) + " bytes follow the last of " + std::to_string(count) +
+                         " triangles: the number of triangles is wrong, or it is no STL file");
   TriangleMesh mesh;
   mesh.vertices.reserve(3 * count);
   mesh.triangles.reserve(count);

@@ -236,6 +236,9 @@ void MjcfSettings::read(const XmlElement& element) {
   for (const auto& [attribute, value] :
        {std::pair{"boundmass", &least_mass}, {"boundinertia", &least_inertia}, {"settotalmass", &total_mass}})
     if (const std::optional<double> given = element.find_number(attribute)) *value = *given;
+  // a negative total asks for none
+  if (least_mass < 0.0) element.fail("boundmass", "must not be negative, got " + to_text(least_mass));
+  if (least_inertia < 0.0) element.fail("boundinertia", "must not be negative, got " + to_text(least_inertia));
   // a solid's own inertia is exact here in any case
   element.use({"exactmeshinertia", "usethread", "texturedir"});
 }

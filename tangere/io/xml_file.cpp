@@ -309,7 +309,10 @@ XmlElement XmlElement::child(std::string_view name) const {
 std::string XmlElement::content() const {
   std::string text;
   for (const XMLNode* node = node_of(node_).FirstChild(); node != nullptr; node = node->NextSibling())
-    if (node->ToText() != nullptr) text += node->Value();
+    if (node->ToText() != nullptr) {
+      text += node->Value();
+      data_->used.insert(node);
+    }
   return std::string(trimmed(text));
 }
 
@@ -325,8 +328,8 @@ void XmlElement::use_all() const {
   int depth = 0;
   const XMLNode* top = &node_of(node_);
   for (const XMLNode* node = top; node != nullptr; node = next_of(node, top, depth)) {
+    data_->used.insert(node);
     if (node->ToElement() == nullptr) continue;
-    data_->used.insert(node->ToElement());
     for (const XMLAttribute* a = node->ToElement()->FirstAttribute(); a != nullptr; a = a->Next())
       data_->used.insert(a);
   }
@@ -384,6 +387,10 @@ std::vector<Notice> XmlDocument::unused() const {
         if (data_->used.count(a) == 0)
           notices.push_back({data_->file, a->GetLineNum(), element.path() + "." + shown(a->Name()),
                              "this attribute is not used" + got(a->Value())});
+      for (const auto* child = node->FirstChild(); child != nullptr; child = child->NextSibling())
+        if (child->ToText() != nullptr && !trimmed(child->Value()).empty() && data_->used.count(child) == 0)
+          notices.push_back({data_->file, child->GetLineNum(), element.path(),
+                             "this text between the elements is not used" + got(trimmed(child->Value()))});
       for (const auto* e = node->LastChildElement(); e != nullptr; e = e->PreviousSiblingElement()) open.push_back(e);
     } else {
       notices.push_back(element.notice("this element is not used"));

@@ -27,6 +27,7 @@ void verify_inertia(const std::string& name, const MassProperties& inertia) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) detail::require_finite(name + ".inertia", I(i, j));
   const double size = I.cwiseAbs().maxCoeff();
+  if (inertia.mass == 0.0 && size > 0.0) throw InputError(name + ".inertia", "must be 0 where there is no mass");
   if ((I - I.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size) throw InputError(name + ".inertia", "must be symmetric");
   const Vector3 moments = Eigen::SelfAdjointEigenSolver<Matrix3>(I, Eigen::EigenvaluesOnly).eigenvalues();
   if (moments[0] < -1e-9 * size)

@@ -194,6 +194,9 @@ TEST(MeshFile, BadStl) {
   const std::string binary = binary_stl(tetrahedron);
   EXPECT_EQ(error_of("a.stl", binary.substr(0, 200)),
             "a.stl: byte 200: ends too early: 4 triangles announced, 2 there (or it is no STL file)");
+  EXPECT_EQ(error_of("a.stl", binary + std::string(50, '\0')),
+            "a.stl: byte 284: 50 bytes follow the last of 4 triangles: the number of triangles is wrong, or it is no "
+            "STL file");
   EXPECT_NE(error_of("a.stl", binary.substr(0, 50)).find("is no STL file"), std::string::npos);
   EXPECT_NE(error_of("a.stl", "").find("is no STL file"), std::string::npos);
   EXPECT_NE(error_of("a.stl", "not a mesh at all").find("is no STL file"), std::string::npos);

@@ -87,6 +87,8 @@ TEST(MjcfBadInput, OtherSections) {
   const std::string world = "<worldbody><body name='b'><joint name='j'/><geom size='1'/></body></worldbody>";
   const Case cases[] = {
       {"<compiler coordinate='global'/>", "compiler.coordinate: global coordinates are not read"},
+      {"<compiler boundmass='-1'/>", "compiler.boundmass: must not be negative, got -1"},
+      {"<compiler boundinertia='-1'/>", "compiler.boundinertia: must not be negative, got -1"},
       {"<compiler eulerseq='xy'/>", "compiler.eulerseq: must be three of x, y, z, X, Y, Z, got 'xy'"},
       {"<compiler angle='grad'/>", "compiler.angle: must be one of degree, radian, got 'grad'"},
       {"<option gravity='0 0'/>", "option.gravity: must be 3 numbers, got '0 0'"},

@@ -112,14 +112,15 @@ TEST(XmlFile, LargeAndMissingFilesAreRefusedAtOnce) {
 }
 
 TEST(XmlFile, WhatNobodyAskedForIsReported) {
-  const XmlDocument document =
-      parsed("<a x='1'>\n<b name='arm' y='2'\n z='3'/>\n<b name='leg'/>\n<c k='1'><d/></c>\n<e><f g='1'/></e>\n</a>");
+  const XmlDocument document = parsed(
+      "<a x='1'>\n<b name='arm' y='2'\n z='3'/>\n<b name='leg'/>\n<c k='1'><d/></c>\n<e><f g='1'/></e>\n stray\n</a>");
   const XmlElement root = document.root();
   for (const XmlElement& b : root.children("b")) b.use({"name", "y"});
   root.child("e").use_all();
   std::vector<std::string> texts;
   for (const Notice& notice : document.unused()) texts.push_back(to_string(notice));
   EXPECT_EQ(texts, (std::vector<std::string>{"a.xml:1: a.x: this attribute is not used, got '1'",
+                                             "a.xml:7: a: this text between the elements is not used, got 'stray'",
                                              "a.xml:3: a/b[arm].z: this attribute is not used, got '3'",
                                              "a.xml:5: a/c: this element is not used"}));
   EXPECT_EQ(message_of([&] { (void)root.child("b"); }), "a.xml:4: a/b[leg]: there is one already");
