@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tangere/contact/least_squares.hpp"
 #include "tangere/math/assert.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 
@@ -100,7 +101,7 @@ void LcpContact::set_margin(const ContactProblem& problem, const BoxedLcpSolutio
   }
 }
 
-const LcpSolution& LcpContact::solve(const Model& model, const Data& data, const ContactProblem& problem,
+const LcpSolution& LcpContact::solve(const Model& model, const Data& data, ContactProblem& problem,
                                      VectorArgument v_free, const BoxedLcpOptions& options) {
   const auto nv = static_cast<std::size_t>(model.nv());
   const std::size_t n = problem.rows.size();
@@ -171,11 +172,19 @@ const LcpSolution& LcpContact::solve(const Model& model, const Data& data, const
     const Eigen::Map<const VectorX> b(b_.data(), rows);
     const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
 
+    const bool least_squares = problem.redundancy == Redundancy::least_squares &&
+                               solved.status == BoxedLcpStatus::solved &&
+                               least_squares_impulses(A, b, boxes_, solved.sets, f_ = solved.f, w_ = solved.w);
+    if (least_squares)
+      for (const int r : rows_) problem.boxes[static_cast<std::size_t>(r)].compliance = 0.0;
+    const VectorX& impulses = least_squares ? f_ : solved.f;
+    const VectorX& velocities = least_squares ? w_ : solved.w;
+
     for (std::size_t i = 0; i < m; ++i) {
       const auto r = static_cast<Eigen::Index>(rows_[i]);
-      const double f = solved.f[static_cast<Eigen::Index>(i)];
+      const double f = impulses[static_cast<Eigen::Index>(i)];
       solution_.f[r] = f;
-      solution_.w[r] = solved.w[static_cast<Eigen::Index>(i)];
+      solution_.w[r] = velocities[static_cast<Eigen::Index>(i)];
       solution_.sets[static_cast<std::size_t>(r)] = solved.sets[i];
       if (f == 0.0) continue;
       for (std::size_t k = 0; k < nv; ++k) solution_.v_plus[static_cast<Eigen::Index>(k)] += MinvJt_[k * width + i] * f;

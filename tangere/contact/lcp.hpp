@@ -43,8 +43,9 @@ class LcpContact {
  public:
   explicit LcpContact(const Model& model);
 
-  /// `data` has the factors of M; `v_free` is where the smooth dynamics alone would go.
-  const LcpSolution& solve(const Model& model, const Data& data, const ContactProblem& problem, VectorArgument v_free,
+  /// `data` has the factors of M; `v_free` is where the smooth dynamics alone would go. Rows that were answered without
+  /// compliance (Redundancy::least_squares) have none in the problem afterwards.
+  const LcpSolution& solve(const Model& model, const Data& data, ContactProblem& problem, VectorArgument v_free,
                            const BoxedLcpOptions& options);
   /// What the next solve starts from; may be set, and emptied to start cold.
   [[nodiscard]] WarmStart& warm_start() { return last_; }
@@ -67,6 +68,8 @@ class LcpContact {
   std::vector<int> local_;
   std::vector<BoxedLcpRow> boxes_;
   std::vector<RowSet> sets_;
+  VectorX f_;
+  VectorX w_;
   AlignedVector MinvJt_;
   AlignedVector A_;
   AlignedVector b_;

@@ -5,6 +5,7 @@
 
 #include <Eigen/Geometry>
 
+#include "tangere/contact/least_squares.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/inverse_dynamics_derivatives.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
@@ -250,6 +251,12 @@ void LcpDerivatives::factor_rows(const Model& model, const Data& data, const Sol
   ScratchMatrix::View K = K_.reset(nv, count);
   K = Z;
   if (count == 0) return;
+  least_squares_ = step.problem.redundancy == Redundancy::least_squares;
+  if (least_squares_) {
+    inverse_ = pseudo_inverse(A);
+    K = Z * inverse_;
+    return;
+  }
   if (!transposed_.factor_lu(scale_.data())) {
     // cannot be with compliances above 0; if it is, it shall be seen
     K.setConstant(std::numeric_limits<double>::quiet_NaN());
@@ -300,6 +307,13 @@ void LcpDerivatives::force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& 
   const Eigen::Index count = J_.rows();
   for (MatrixX* out : {&df_dq, &df_dv, &df_dtau}) out->setZero(count, nv);
   if (count == 0) return;
+  if (least_squares_) {
+    const MatrixX df = inverse_ * right_.view();
+    df_dq = df.leftCols(nv);
+    df_dv = df.middleCols(nv, nv);
+    df_dtau = df.rightCols(nv);
+    return;
+  }
   straight_.resize(static_cast<int>(count));
   for (Eigen::Index i = 0; i < count; ++i)
     for (Eigen::Index j = 0; j < count; ++j) straight_.column(static_cast<int>(j))[i] = A_.view()(i, j);

@@ -124,6 +124,9 @@ class LcpDerivatives {
   ScratchMatrix MinvN_;
   ScratchMatrix K_;
   ScratchMatrix A_;
+  // A⁺ instead of factors (Redundancy::least_squares)
+  bool least_squares_ = false;
+  MatrixX inverse_;
   RowSystem transposed_;
   RowSystem straight_;
   AlignedVector scale_;

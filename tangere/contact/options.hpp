@@ -16,6 +16,15 @@ enum class BounceMode {
   discrete,
 };
 
+/// Which impulses there are where rows repeat each other (the corners of a box on a floor).
+enum class Redundancy {
+  /// Those of a small compliance of the rows: an elastic foundation. Their derivative is exact in every case.
+  compliance,
+  /// Those of least norm, as Nimble has them (where these are inside their bounds; else those of the compliance).
+  /// Where redundant points slide in different directions the derivative is not that of the step.
+  least_squares,
+};
+
 struct ContactOptions {
   /// Contacts exist from this distance on, and farther as far as bodies may come nearer within a step. They push only
   /// where the step would end inside. Metres.
@@ -41,6 +50,7 @@ struct ContactOptions {
   /// Softness of the rows, as a part of how easily the bodies move: it makes forces unique where rows repeat each other
   /// (the corners of a box on a floor). A ten-thousandth of it where a tree has one contact only. 1e-10 to 1e-2.
   double compliance = 1e-6;
+  Redundancy redundancy = Redundancy::compliance;
   /// Of the complementarity problem, on forces, relative.
   double tolerance = 1e-9;
 

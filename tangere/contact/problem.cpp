@@ -311,6 +311,7 @@ void ProblemBuilder::build(const Model& model, const RowScales& scales, const Da
                            const BodyVelocities& velocities, VectorArgument q, VectorArgument v, double time_step,
                            const ContactOptions& options, bool with_motions, ContactProblem& problem) {
   problem.time_step = time_step;
+  problem.redundancy = options.redundancy;
   problem.pairs.clear();
   problem.blocks.clear();
   problem.rows.clear();

@@ -1,0 +1,81 @@
+/// Where rows repeat each other: the impulses of a compliance beside those of least norm.
+
+#include <gtest/gtest.h>
+
+#include "tangere/sim/step_derivatives.hpp"
+#include "tests/support/matrix_near.hpp"
+#include "tests/support/step_cases.hpp"
+
+namespace tangere::test {
+namespace {
+
+World with(const World& world, Redundancy redundancy) {
+  WorldOptions options = world.options();
+  options.contact.redundancy = redundancy;
+  return World(world.model(), world.actuators(), options, world.scales());
+}
+
+class LeastSquares : public testing::TestWithParam<StepCase> {};
+
+/// Complementary, and of no larger norm than those of the compliance.
+TEST_P(LeastSquares, ImpulsesAreThoseOfLeastNorm) {
+  const auto& [name, world, state, u] = GetParam();
+  Tape soft;
+  Tape least;
+  State next;
+  const World compliant = with(world, Redundancy::compliance);
+  Workspace first(compliant);
+  (void)step(compliant, state, u, first, next, &soft);
+  const World rigid = with(world, Redundancy::least_squares);
+  Workspace second(rigid);
+  ASSERT_EQ(step(rigid, state, u, second, next, &least).status, StepStatus::solved);
+  ASSERT_EQ(soft.sets, least.sets);
+  EXPECT_LE(least.f.view().norm(), soft.f.view().norm() * (1.0 + 1e-4) + 1e-12);
+  const VectorX w = least.problem.jacobian(world.nv()) * least.v_plus;
+  const double most = least.f.view().size() == 0 ? 0.0 : least.f.view().cwiseAbs().maxCoeff();
+  for (int r = 0; r < least.problem.num_rows(); ++r) {
+    const Row& row = least.problem.rows[static_cast<std::size_t>(r)];
+    const BoxedLcpRow& box = least.problem.boxes[static_cast<std::size_t>(r)];
+    if (least.sets[static_cast<std::size_t>(r)] != RowSet::clamped) continue;
+    const double upper = box.normal >= 0 ? box.friction * least.f[box.normal] : box.upper;
+    EXPECT_LE(least.f[r], upper + 1e-8 * most);
+    EXPECT_GE(least.f[r], (box.normal >= 0 ? -upper : box.lower) - 1e-8 * most);
+    EXPECT_NEAR(w[r], row.target, 1e-8 + 10.0 * box.compliance * most);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllCases, LeastSquares, testing::ValuesIn(all_step_cases()),
+                         step_test_name<testing::TestParamInfo<StepCase>>);
+
+/// A box that sticks at its four corners: both move alike, and so do their derivatives; only the sharing differs.
+TEST(Redundancy, StickingBoxesMoveAlike) {
+  const StepCase block =
+      free_bodies("block", {{Shape(Box{.size = {1.0, 0.6, 0.2}}), Pose::translation({0.0, 0.0, 0.1}), Vector6::Zero()}},
+                  0.5, 0.0, {.time_step = 0.01});
+  VectorX u = VectorX::Zero(6);
+  u[0] = 0.4;
+  u[4] = 0.2;
+  StepJacobians jacobians[2];
+  VectorX v_plus[2];
+  double norm[2];
+  for (const int i : {0, 1}) {
+    const World world = with(block.world, i == 0 ? Redundancy::compliance : Redundancy::least_squares);
+    Workspace workspace(world);
+    State next;
+    Tape tape;
+    (void)step(world, block.state, u, workspace, next, &tape);
+    (void)step_jacobians(world, tape, workspace, jacobians[i]);
+    v_plus[i] = tape.v_plus;
+    norm[i] = tape.f.view().norm();
+    EXPECT_EQ(tape.problem.boxes[0].compliance == 0.0, i == 1);
+  }
+  EXPECT_NEAR_ABSOLUTE(v_plus[0], v_plus[1], 1e-6);
+  EXPECT_LT(norm[1], norm[0] * (1.0 + 1e-4));
+  EXPECT_NEAR_ABSOLUTE(jacobians[0].v_v, jacobians[1].v_v, 1e-5);
+  EXPECT_NEAR_ABSOLUTE(jacobians[0].v_u, jacobians[1].v_u, 1e-5);
+  // what sticks does not move
+  EXPECT_NEAR_ABSOLUTE(jacobians[1].v_u, MatrixX(MatrixX::Zero(6, 6)), 1e-12);
+}
+
+}  // namespace
+}  // namespace tangere::test
