@@ -9,9 +9,11 @@
 
 #include <Eigen/Geometry>
 
+#include "tangere/contact/smooth_support.hpp"
 #include "tangere/geometry/bounds.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/links.hpp"
+#include "tangere/multibody/mass_matrix.hpp"
 
 namespace tangere {
 namespace {
@@ -37,7 +39,9 @@ bool has_faces(const Shape& shape) {
          shape.get_if<Capsule>() == nullptr;
 }
 
-void require_supported(const Model& model, const ContactOptions& options) {
+}  // namespace
+
+void require_smooth_support(const Model& model, const ContactOptions& options) {
   if (options.constraints && !model.constraints().empty())
     throw InputError("contact", "smooth contact has no loop constraints ('" + model.constraints().front().name +
                                     "'): use lcp, or set constraints to false");
@@ -46,8 +50,6 @@ void require_supported(const Model& model, const ContactOptions& options) {
       throw InputError("contact",
                        "smooth contact has no mimics ('" + joint.spec.name + "'): use lcp, or set mimics to false");
 }
-
-}  // namespace
 
 SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene& scene, double time_step,
                                        const SmoothOptions& options, const ContactOptions& contact_options)
@@ -59,7 +61,7 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
       units_(model, time_step),
       island_(problem_) {
   options_.verify();
-  require_supported(model, contact_options);
+  require_smooth_support(model, contact_options);
   problem_.units = &units_;
   problem_.time_step = time_step;
   problem_.kappa = options.kappa;
@@ -132,7 +134,7 @@ void SingleLevelContact::add_joint_rows() {
   }
 }
 
-void SingleLevelContact::begin_movers(const Data& data, const MatrixX& M, const SmoothState& state) {
+void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state) {
   for (FreeMover& mover : problem_.free) {
     const int k = mover.first_v;
     const Pose X_WL = body_pose(model_, data, mover.body) * to_pose(model_.links().bodies[static_cast<std::size_t>(
@@ -143,7 +145,7 @@ void SingleLevelContact::begin_movers(const Data& data, const MatrixX& M, const 
                 model_.gravity(), time_step_);
   }
   if (problem_.tree != nullptr)
-    problem_.tree->begin(state.q, M, state.implicit_inertia, state.v_free, time_step_);
+    problem_.tree->begin(state.q, last_mass_matrix(model_, data), state.implicit_inertia, state.v_free, time_step_);
   v_ = state.v;
   v_free_ = state.v_free;
 }
@@ -299,6 +301,7 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   const ConvexPart& part_B = B.shape.parts()[static_cast<std::size_t>(key.part_B)];
   slot.key = key;
   slot.island = candidate.island;
+  slot.left_out = false;
   slot.sides = {side_of(key.shape_A, part_A.X_SP), side_of(key.shape_B, part_B.X_SP)};
 
   // units of the smaller and of the lighter
@@ -340,13 +343,12 @@ void SingleLevelContact::fill_slots() {
   problem_.lay_out();
 }
 
-bool SingleLevelContact::set_up(const Data& data, const MatrixX& M, const SmoothState& state) {
-  begin_movers(data, M, state);
+void SingleLevelContact::set_up(const Data& data, const SmoothState& state) {
+  begin_movers(data, state);
   place_shapes(data, state);
   find_pairs();
   find_islands();
   fill_slots();
-  return true;
 }
 
 void SingleLevelContact::select(int island) {

@@ -33,6 +33,7 @@
 #include "tangere/contact/collision_scene.hpp"
 #include "tangere/contact/smooth_options.hpp"
 #include "tangere/contact/smooth_problem.hpp"
+#include "tangere/contact/smooth_warm_start.hpp"
 
 namespace tangere {
 
@@ -59,39 +60,14 @@ struct SmoothSolution {
   int num_islands = 0;
 };
 
-/// Where a solve starts from: the contact of the last one.
-struct SmoothWarmStart {
-  struct Entry {
-    PairKey key;
-    /// World.
-    Vector3 x = Vector3::Zero();
-    double alpha = 1.0;
-    Vector3 n = Vector3::UnitZ();
-    Eigen::Matrix<double, 3, 2, Eigen::DontAlign> T = Eigen::Matrix<double, 3, 2, Eigen::DontAlign>::Zero();
-    std::size_t first_row = 0;
-    std::size_t num_rows = 0;
-    std::size_t first_y = 0;
-    std::size_t num_y = 0;
-  };
-  /// Sorted by key.
-  std::vector<Entry> entries;
-  std::vector<double> z;
-  std::vector<double> s;
-  std::vector<double> y;
-  std::vector<double> joint_z;
-  std::vector<double> joint_s;
-
-  void clear();
-};
-
 class SingleLevelContact {
  public:
   /// All must outlive it. InputError for loop constraints and mimics.
   SingleLevelContact(const Model& model, const CollisionScene& scene, double time_step, const SmoothOptions& options,
                      const ContactOptions& contact_options);
 
-  /// `data` has poses and M at q.
-  const SmoothSolution& solve(const Data& data, const MatrixX& M, const SmoothState& state);
+  /// `data` has the poses at q, and the mass matrix if there are trees.
+  const SmoothSolution& solve(const Data& data, const SmoothState& state);
 
   [[nodiscard]] const SmoothProblem& problem() const { return problem_; }
   [[nodiscard]] SmoothProblem& problem() { return problem_; }
@@ -100,9 +76,10 @@ class SingleLevelContact {
   /// For derivatives: sets the step up again, with the contact of `solved`, `v_plus`, and refines. The island's
   /// factors are then current, one after another: `on_island` is called for each that has any coordinates.
   template <class OnIsland>
-  bool revisit(const Data& data, const MatrixX& M, const SmoothState& state, VectorArgument v_plus,
-               const SmoothWarmStart& solved, OnIsland&& on_island) {
-    bool good = set_up(data, M, state);
+  bool revisit(const Data& data, const SmoothState& state, VectorArgument v_plus, const SmoothWarmStart& solved,
+               OnIsland&& on_island) {
+    bool good = true;
+    set_up(data, state);
     for (int i = 0; i < num_islands_; ++i) {
       select(i);
       good = load(solved, v_plus) && good;
@@ -116,9 +93,9 @@ class SingleLevelContact {
   [[nodiscard]] bool is_free(int body) const { return mover_of_body_[static_cast<std::size_t>(body)] >= 0; }
 
  private:
-  [[nodiscard]] bool set_up(const Data& data, const MatrixX& M, const SmoothState& state);
+  void set_up(const Data& data, const SmoothState& state);
   void find_movers();
-  void begin_movers(const Data& data, const MatrixX& M, const SmoothState& state);
+  void begin_movers(const Data& data, const SmoothState& state);
   void place_shapes(const Data& data, const SmoothState& state);
   void find_pairs();
   /// A pair of parts, before it has a place.

@@ -23,6 +23,8 @@ constexpr double kWarmLift = 1e-2;
 constexpr double kPathStart = 0.3;
 constexpr double kPathFactor = 0.2;
 constexpr double kPathTolerance = 0.3;
+/// Up to this κ the derivatives of pairs that hover are noise.
+constexpr double kHoveringBelow = 1e-4;
 /// Islands without contact are solved to rounding.
 constexpr double kFlightTolerance = 1e-14;
 
@@ -243,11 +245,11 @@ void SingleLevelContact::solve_island() {
       std::max({solution_.residual, result.equalities / options_.kappa, result.complementarity / options_.kappa});
 }
 
-const SmoothSolution& SingleLevelContact::solve(const Data& data, const MatrixX& M, const SmoothState& state) {
+const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothState& state) {
   solution_.statistics = {};
   solution_.status = NcpStatus::solved;
   solution_.residual = 0.0;
-  (void)set_up(data, M, state);
+  set_up(data, state);
   solution_.num_islands = num_islands_;
   for (int i = 0; i < num_islands_; ++i) {
     select(i);
@@ -366,6 +368,11 @@ bool SingleLevelContact::refine() {
                                                    .tolerance = options_.tolerance,
                                                    .max_iterations = options_.num_refinements + 4,
                                                    .num_refinements = options_.num_refinements});
+  if (options_.prune_hovering && options_.kappa <= kHoveringBelow)
+    for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+      PairSlot& slot = problem_.pairs[k];
+      slot.left_out = slot.pair.at.z[0] < slot.pair.at.s[0];
+    }
   return island_.factor() && result.status == NcpStatus::solved;
 }
 

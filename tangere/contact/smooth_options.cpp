@@ -42,6 +42,7 @@ void SmoothOptions::verify() const {
   require("max_iterations", max_iterations, 1, 1000);
   require("torsion", torsion, 0.0, 1.0);
   require("margin", margin, 0.0, 1e3);
+  require("smallest_part", smallest_part, 1e-3, 1.0);
   require("num_refinements", num_refinements, 0, 20);
 }
 

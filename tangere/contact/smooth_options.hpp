@@ -39,6 +39,8 @@ struct SmoothOptions {
   /// Pairs exist from this distance on, as a part of the smaller body's reach, and farther as far as bodies may come
   /// nearer within a step.
   double margin = 0.1;
+  /// A step that cannot be solved is halved, and halved again, down to this part of it; 1: never.
+  double smallest_part = 0.125;
   /// Newton steps beyond the tolerance before derivatives are taken.
   int num_refinements = 2;
   /// Derivatives at κ ≤ 1e-4 leave out pairs whose impulse is smaller than their gap (in units): parallel faces that

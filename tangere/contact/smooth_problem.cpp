@@ -399,6 +399,7 @@ MatrixX SmoothIsland::velocity_matrix() {
 bool SmoothIsland::factor() {
   assemble();
   for (std::size_t k = first_pair_; k < last_pair_; ++k) {
+    if (p_.pairs[k].left_out) continue;
     if (!p_.pairs[k].pair.factor(p_.frozen_normal)) return false;
     add_pair(p_.pairs[k]);
   }

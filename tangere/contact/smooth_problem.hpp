@@ -14,6 +14,7 @@
 
 #include "tangere/contact/free_mover.hpp"
 #include "tangere/contact/smooth_pair.hpp"
+#include "tangere/contact/smooth_warm_start.hpp"
 #include "tangere/contact/tree_mover.hpp"
 #include "tangere/math/aligned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
@@ -41,16 +42,6 @@ struct FreeColumns {
   Matrix3x6c center;
 };
 
-/// What names a pair from one step to the next: shapes of the scene and their parts.
-struct PairKey {
-  int shape_A = 0;
-  int part_A = 0;
-  int shape_B = 0;
-  int part_B = 0;
-
-  auto operator<=>(const PairKey&) const = default;
-};
-
 struct PairSlot {
   PairKey key;
   SmoothPair pair;
@@ -63,6 +54,8 @@ struct PairSlot {
   int island = 0;
   int first_row = 0;
   int first_y = 0;
+  /// Not part of the factors (derivatives of what hovers).
+  bool left_out = false;
   /// Share of each body's velocity in the point that both impulses act at.
   std::array<double, 2> weights{};
   /// From the old centres to that point.
