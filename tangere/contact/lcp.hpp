@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tangere/contact/problem.hpp"
+#include "tangere/contact/smooth_warm_start.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 
 namespace tangere {
@@ -36,6 +37,8 @@ struct LcpSolution {
 struct WarmStart {
   std::vector<RowKey> keys;
   std::vector<RowSet> sets;
+  /// Of smooth contact.
+  SmoothWarmStart smooth;
 };
 
 /// Memory, and the sets of the last step to start from. One per thread.

@@ -20,6 +20,12 @@ void require_factors(const Data::Memory& m) {
 
 }  // namespace
 
+const MatrixX& last_mass_matrix(const Model& model, const Data& data) {
+  const Data::Memory& m = memory_of(model, data);
+  if (m.mass_order < 1) throw InputError("data", "call mass_matrix first");
+  return m.M;
+}
+
 const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q) {
   require_configuration(model, q);
   Data::Memory& m = memory_of(model, data);

@@ -12,6 +12,9 @@ namespace tangere {
 /// kinematics.hpp at q, and no velocities.
 const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q);
 
+/// M as the last mass_matrix or inverse_dynamics_derivatives left it; InputError before either.
+[[nodiscard]] const MatrixX& last_mass_matrix(const Model& model, const Data& data);
+
 /// M = Lᵀ D L, where L has entries only between a coordinate and those on its way to the root: linear in the branches'
 /// lengths, no fill. Of the last mass_matrix (or inverse_dynamics_derivatives) of `data`; InputError before that.
 void factor_mass_matrix(const Model& model, Data& data);

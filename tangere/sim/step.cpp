@@ -13,6 +13,7 @@
 #include "tangere/multibody/inverse_dynamics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
+#include "tangere/sim/smooth_step.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
 namespace tangere {
@@ -49,7 +50,10 @@ class Stopwatch {
 }  // namespace
 
 Workspace::Memory::Memory(const World& world)
-    : data(world.model()), velocities(world.model()), finder(world.model(), world.scene()), lcp(world.model()) {}
+    : data(world.model()), velocities(world.model()), finder(world.model(), world.scene()), lcp(world.model()) {
+  if (world.options().formulation != Formulation::lcp) smooth = std::make_unique<SmoothMemory>(world);
+}
+Workspace::Memory::~Memory() = default;
 
 Workspace::Workspace(const World& world) : memory_(std::make_unique<Memory>(world)) {}
 Workspace::~Workspace() = default;
@@ -58,9 +62,16 @@ Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 void Workspace::forget() {
   memory_->lcp.warm_start().keys.clear();
   memory_->lcp.warm_start().sets.clear();
+  if (memory_->smooth != nullptr) memory_->smooth->contact.warm_start().clear();
 }
-void Workspace::save(WarmStart& warm_start) const { warm_start = memory_->lcp.warm_start(); }
-void Workspace::restore(const WarmStart& warm_start) { memory_->lcp.warm_start() = warm_start; }
+void Workspace::save(WarmStart& warm_start) const {
+  warm_start = memory_->lcp.warm_start();
+  if (memory_->smooth != nullptr) warm_start.smooth = memory_->smooth->contact.warm_start();
+}
+void Workspace::restore(const WarmStart& warm_start) {
+  memory_->lcp.warm_start() = warm_start;
+  if (memory_->smooth != nullptr) memory_->smooth->contact.warm_start() = warm_start.smooth;
+}
 void Workspace::set_profiling(bool on) { memory_->profiling = on; }
 
 void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a) {
@@ -166,6 +177,7 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   StepResult& result = m.result;
   result.profile = {};
   result.impacts = {};
+  if (m.smooth != nullptr) return smooth_step(world, state, u, m, next, tape);
   Stopwatch stopwatch(m.profiling);
 
   smooth_dynamics(world, state, u, m);

@@ -22,6 +22,7 @@
 #include <span>
 
 #include "tangere/contact/lcp.hpp"
+#include "tangere/contact/smooth_warm_start.hpp"
 #include "tangere/sim/world.hpp"
 
 namespace tangere {
@@ -58,6 +59,8 @@ struct StepResult {
   std::span<const RowSet> sets{};
   std::span<const double> impulses{};
   StepProfile profile;
+  /// Smooth contact: how its islands were solved.
+  SmoothStatistics smooth;
 };
 
 /// What a step leaves behind for its derivatives (step_derivatives.hpp).
@@ -80,6 +83,8 @@ struct Tape {
   VectorX impact_normal;
   /// The contact of that distance, among those of the impact.
   int impact_contact = -1;
+  /// Smooth contact: the contact that was solved, where the step was made in one; two half steps are `parts`.
+  SmoothWarmStart smooth;
   /// The coordinates of the trees that bounced (1); the others took the step as it is.
   std::vector<char> bouncing_dofs;
   [[nodiscard]] bool bounced() const { return impact_time >= 0.0; }

@@ -6,6 +6,7 @@
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
+#include "tangere/sim/smooth_step.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
 namespace tangere {
@@ -26,6 +27,8 @@ SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Me
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m) {
   if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
     throw InputError("tape", "is not of this world");
+  if (world.options().formulation != Formulation::lcp)
+    throw InputError("formulation", "this derivative is of the rows of hard contact: lcp only");
   actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
   m.derivatives.linearise(world.model(), m.data, solved_step(world, tape, m));
 }
@@ -96,6 +99,10 @@ void to_controls(const World& world, const ActuationDerivatives& actuation, cons
 }  // namespace
 
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out, GradientMode mode) {
+  if (workspace.memory().smooth != nullptr) {
+    smooth_jacobians(world, tape, workspace.memory(), out);
+    return false;
+  }
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace, out);
     return false;
@@ -138,6 +145,10 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
   if (g.q.size() != world.nv() || g.v.size() != world.nv())
     throw InputError("g", "must have " + std::to_string(world.nv()) + " entries each for q and v");
   Workspace::Memory& m = workspace.memory();
+  if (m.smooth != nullptr) {
+    smooth_vjp(world, tape, m, g, g_state, g_u);
+    return false;
+  }
   if (tape.bounced() || approximates_bounces(mode)) {
     const bool other = step_jacobians(world, tape, workspace, m.event, mode);
     m.other_q = m.event.q_q.transpose() * g.q + m.event.v_q.transpose() * g.v;
@@ -192,6 +203,10 @@ void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
     throw InputError("d", "must have " + std::to_string(world.nv()) + " entries each for q and v");
   if (du.size() != world.nu()) throw InputError("du", "must have " + std::to_string(world.nu()) + " entries");
   Workspace::Memory& m = workspace.memory();
+  if (m.smooth != nullptr) {
+    smooth_jvp(world, tape, m, d, du, d_next);
+    return;
+  }
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace, m.event);
     d_next.q = m.event.q_q * d.q + m.event.q_v * d.v + m.event.q_u * du;

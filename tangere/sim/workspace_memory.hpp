@@ -11,8 +11,11 @@
 
 namespace tangere {
 
+struct SmoothMemory;
+
 struct Workspace::Memory {
   explicit Memory(const World& world);
+  ~Memory();
 
   Data data;
   BodyVelocities velocities;
@@ -27,6 +30,9 @@ struct Workspace::Memory {
   VectorX delta;
   StepResult result;
   bool profiling = false;
+
+  /// Smooth contact (smooth_step.hpp); null with lcp.
+  std::unique_ptr<SmoothMemory> smooth;
 
   // impacts inside the step (bounce.hpp); only where something has restitution
   std::unique_ptr<Data> impact_data;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "tangere/contact/smooth_support.hpp"
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
 
@@ -68,6 +69,9 @@ void WorldOptions::verify() const {
   if (!(time_step > 0.0 && time_step <= 1.0))
     throw InputError("time_step", "must be above 0 and at most 1 s, got " + detail::to_text(time_step));
   detail::with_prefix("contact", [&] { contact.verify(); });
+  detail::with_prefix("smooth", [&] { smooth.verify(); });
+  if (formulation != Formulation::lcp && integrator != Integrator::semi_implicit)
+    throw InputError("integrator", "smooth contact needs the semi-implicit integrator");
 }
 
 World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& options)
@@ -82,6 +86,7 @@ World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& o
   options_.verify();
   verify_actuators(model_, actuators_);
   verify_positions(model_, actuators_);
+  if (options_.formulation != Formulation::lcp) require_smooth_support(model_, options_.contact);
   if (has_restitution(model_)) impact_model_ = std::make_shared<const Model>(weightless(model_));
   implicit_inertia_.setZero(model_.nv());
   implicit_damping_.setZero(model_.nv());

@@ -12,6 +12,7 @@
 #include "tangere/contact/collision_scene.hpp"
 #include "tangere/contact/options.hpp"
 #include "tangere/contact/row_scales.hpp"
+#include "tangere/contact/smooth_options.hpp"
 #include "tangere/multibody/actuator.hpp"
 #include "tangere/multibody/model.hpp"
 
@@ -29,6 +30,10 @@ struct WorldOptions {
   double time_step = 1e-3;
   Integrator integrator = Integrator::semi_implicit;
   ContactOptions contact = {};
+  /// How contact is solved, and the options of the smooth formulations, which need the semi-implicit integrator and
+  /// have neither restitution nor loop constraints nor mimics.
+  Formulation formulation = Formulation::lcp;
+  SmoothOptions smooth = {};
 
   /// Throws InputError naming the first field out of range.
   void verify() const;

@@ -1,0 +1,361 @@
+/// What moves, which pairs there are, and which islands they make. How these are solved: single_level_solve.cpp.
+
+#include "tangere/contact/single_level.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <Eigen/Geometry>
+
+#include "tangere/contact/smooth_support.hpp"
+#include "tangere/geometry/bounds.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/multibody/links.hpp"
+#include "tangere/multibody/mass_matrix.hpp"
+
+namespace tangere {
+namespace {
+
+Aabb widened(const Aabb& box, double by) {
+  return {box.lower - Vector3::Constant(by), box.upper + Vector3::Constant(by)};
+}
+
+/// Whether a link is a free body by itself: no tree, no armature.
+bool is_single(const Links& links, int index) {
+  const Link& link = links[index];
+  if (link.kind != Link::Kind::free || link.parent >= 0 || !(link.inertia.m > 0.0)) return false;
+  for (const Link& other : links.links)
+    if (other.parent == index) return false;
+  for (int k = link.v; k < link.v + 6; ++k)
+    if (links.armature[static_cast<std::size_t>(k)] != 0.0) return false;
+  return true;
+}
+
+/// Shapes with flat faces, which resist being turned about the normal.
+bool has_faces(const Shape& shape) {
+  return shape.get_if<Sphere>() == nullptr && shape.get_if<Ellipsoid>() == nullptr &&
+         shape.get_if<Capsule>() == nullptr;
+}
+
+}  // namespace
+
+void require_smooth_support(const Model& model, const ContactOptions& options) {
+  if (options.constraints && !model.constraints().empty())
+    throw InputError("contact", "smooth contact has no loop constraints ('" + model.constraints().front().name +
+                                    "'): use lcp, or set constraints to false");
+  for (const Joint& joint : model.joints())
+    if (options.mimics && joint.mimic_source >= 0)
+      throw InputError("contact",
+                       "smooth contact has no mimics ('" + joint.spec.name + "'): use lcp, or set mimics to false");
+}
+
+SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene& scene, double time_step,
+                                       const SmoothOptions& options, const ContactOptions& contact_options)
+    : model_(model),
+      scene_(scene),
+      time_step_(time_step),
+      options_(options),
+      contact_options_(contact_options),
+      units_(model, time_step),
+      island_(problem_) {
+  options_.verify();
+  require_smooth_support(model, contact_options);
+  problem_.units = &units_;
+  problem_.time_step = time_step;
+  problem_.kappa = options.kappa;
+  for (std::size_t i = 0; i < scene.shapes().size(); ++i) {
+    const CollisionShape& shape = scene.shape(model, static_cast<int>(i));
+    (void)broad_phase_.add({Vector3::Zero(), Vector3::Zero()}, {shape.group, shape.mask});
+  }
+  poses_.resize(scene.shapes().size());
+  reach_of_step_.resize(scene.shapes().size());
+  find_movers();
+  add_joint_rows();
+  solution_.v_plus.setZero(model.nv());
+}
+
+/// Free bodies one by one; every other coordinate belongs to the tree.
+void SingleLevelContact::find_movers() {
+  const Links& links = model_.links();
+  const auto count = static_cast<std::size_t>(model_.num_bodies());
+  mover_of_body_.assign(count, -1);
+  moves_.assign(count, 0);
+  std::vector<int> mover_of_link(links.links.size(), -1);
+  std::vector<int> tree_dofs;
+  for (int i = 0; i < links.size(); ++i) {
+    const Link& link = links[i];
+    if (!is_single(links, i)) {
+      for (int k = link.v; k < link.v + link.nv; ++k) tree_dofs.push_back(k);
+      continue;
+    }
+    mover_of_link[static_cast<std::size_t>(i)] = static_cast<int>(problem_.free.size());
+    FreeMover mover;
+    mover.first_v = link.v;
+    mover.mass = link.inertia.m;
+    mover.center_L = to_vector3(link.inertia.h) / mover.mass;
+    const Vector3& c = mover.center_L;
+    mover.inertia_L =
+        to_matrix3(link.inertia.I) - mover.mass * (c.squaredNorm() * Matrix3::Identity() - c * c.transpose());
+    problem_.free.push_back(mover);
+  }
+  for (std::size_t b = 0; b < count; ++b) {
+    const int link = links.bodies[b].link;
+    moves_[b] = link >= 0 ? 1 : 0;
+    if (link < 0) continue;
+    const int mover = mover_of_link[static_cast<std::size_t>(link)];
+    mover_of_body_[b] = mover;
+    if (mover < 0) continue;
+    // the first body of the link is the one that its joint carries
+    FreeMover& at = problem_.free[static_cast<std::size_t>(mover)];
+    if (model_.joint(static_cast<int>(b)).nv == 6) {
+      at.body = static_cast<int>(b);
+      at.units = units_.body(at.body);
+    }
+  }
+  if (!tree_dofs.empty()) problem_.tree = std::make_unique<TreeMover>(model_, units_, std::move(tree_dofs));
+  const std::size_t nodes = problem_.free.size() + 1;
+  parent_.resize(nodes);
+  island_of_.resize(nodes);
+}
+
+void SingleLevelContact::add_joint_rows() {
+  if (problem_.tree == nullptr) return;
+  for (const int dof : problem_.tree->dofs()) {
+    const DofSpec& spec = model_.dofs()[static_cast<std::size_t>(dof)];
+    if (contact_options_.joint_limits) {
+      if (std::isfinite(spec.lower)) problem_.joint_rows.push_back({JointRow::Kind::lower, dof, spec.lower});
+      if (std::isfinite(spec.upper)) problem_.joint_rows.push_back({JointRow::Kind::upper, dof, spec.upper});
+    }
+    if (contact_options_.joint_friction && spec.friction > 0.0)
+      problem_.joint_rows.push_back(
+          {JointRow::Kind::friction, dof, time_step_ * spec.friction / units_.momentum(dof)});
+  }
+}
+
+void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state) {
+  for (FreeMover& mover : problem_.free) {
+    const int k = mover.first_v;
+    const Pose X_WL = body_pose(model_, data, mover.body) * to_pose(model_.links().bodies[static_cast<std::size_t>(
+                                                                      mover.body)].X_LB).inverse();
+    Vector6 force = state.tau.segment<6>(k);
+    for (int i = 0; i < 6; ++i) force[i] -= model_.links().damping[static_cast<std::size_t>(k + i)] * state.v[k + i];
+    mover.begin(X_WL, state.v.segment<3>(k), state.v.segment<3>(k + 3), force.head<3>(), force.tail<3>(),
+                model_.gravity(), time_step_);
+  }
+  if (problem_.tree != nullptr)
+    problem_.tree->begin(state.q, last_mass_matrix(model_, data), state.implicit_inertia, state.v_free, time_step_);
+  v_ = state.v;
+  v_free_ = state.v_free;
+}
+
+/// Boxes of all shapes, widened by what they may move.
+void SingleLevelContact::place_shapes(const Data& data, const SmoothState& state) {
+  for (std::size_t i = 0; i < poses_.size(); ++i) {
+    const SceneShape& at = scene_.shapes()[i];
+    const bool moving = moves_[static_cast<std::size_t>(at.body)] != 0;
+    if (placed_ && !moving) continue;
+    const CollisionShape& shape = scene_.shape(model_, static_cast<int>(i));
+    const Pose X_WB = body_pose(model_, data, at.body);
+    poses_[i] = X_WB * shape.X_BS;
+    reach_of_step_[i] = 0.0;
+    if (moving) {
+      // the larger of the old and of the free-flight velocity, by coordinates
+      double linear = 0.0;
+      double angular = 0.0;
+      const std::span<const int> way = way_of(model_, at.body);
+      for (const int k : way) {
+        const double speed = std::max(std::abs(state.v[k]), std::abs(state.v_free[k]));
+        (units_.slides(k) ? linear : angular) += speed;
+      }
+      reach_of_step_[i] = time_step_ * (linear + angular * at.reach) +
+                          0.5 * options_.margin * units_.body(at.body).length;
+    }
+    broad_phase_.update(static_cast<int>(i), widened(bounds(shape.shape, poses_[i]), reach_of_step_[i]));
+  }
+  placed_ = true;
+}
+
+int SingleLevelContact::mover_of(int shape) const {
+  const int body = scene_.shapes()[static_cast<std::size_t>(shape)].body;
+  if (moves_[static_cast<std::size_t>(body)] == 0) return -1;
+  const int mover = mover_of_body_[static_cast<std::size_t>(body)];
+  return mover >= 0 ? mover : static_cast<int>(problem_.free.size());
+}
+
+/// Pairs of parts whose balls come near enough.
+void SingleLevelContact::add_candidates(int a, int b) {
+  const Shape& A = scene_.shape(model_, a).shape;
+  const Shape& B = scene_.shape(model_, b).shape;
+  const double reach = reach_of_step_[static_cast<std::size_t>(a)] + reach_of_step_[static_cast<std::size_t>(b)];
+  const std::span<const ConvexPart> parts_A = A.parts();
+  const std::span<const ConvexPart> parts_B = B.parts();
+  for (std::size_t i = 0; i < parts_A.size(); ++i)
+    for (std::size_t j = 0; j < parts_B.size(); ++j) {
+      const Pose X_A = poses_[static_cast<std::size_t>(a)] * parts_A[i].X_SP;
+      const Pose X_B = poses_[static_cast<std::size_t>(b)] * parts_B[j].X_SP;
+      const double radius_A = parts_A[i].set->outer_radius;
+      const double radius_B = parts_B[j].set->outer_radius;
+      // two half-spaces have nothing to scale
+      if (!parts_A[i].set->scaled && !parts_B[j].set->scaled) continue;
+      double gap = (X_A.p - X_B.p).norm() - radius_A - radius_B;
+      const auto above = [](const ConvexSet& plane, const Pose& X, const Vector3& center, double radius) {
+        const double* row = plane.rows.view().orthant_rows_u;
+        const Vector3 p = X.R.transpose() * (center - X.p);
+        const Vector3 normal(row[0], row[1], row[2]);
+        return -(normal.dot(p) + plane.rows.view().orthant_offset[0]) / normal.norm() - radius;
+      };
+      if (!parts_A[i].set->scaled) gap = above(*parts_A[i].set, X_A, X_B.p, radius_B);
+      if (!parts_B[j].set->scaled) gap = above(*parts_B[j].set, X_B, X_A.p, radius_A);
+      if (gap > reach) continue;
+      candidates_.push_back({.key = {a, static_cast<int>(i), b, static_cast<int>(j)},
+                             .mover_A = mover_of(a),
+                             .mover_B = mover_of(b)});
+    }
+}
+
+void SingleLevelContact::find_pairs() {
+  candidates_.clear();
+  for (const BodyPair& pair : broad_phase_.pairs()) {
+    const auto [a, b] = pair;
+    const int body_A = scene_.shapes()[static_cast<std::size_t>(a)].body;
+    const int body_B = scene_.shapes()[static_cast<std::size_t>(b)].body;
+    if (!model_.may_collide(body_A, body_B)) continue;
+    add_candidates(a, b);
+  }
+}
+
+int SingleLevelContact::root(int i) {
+  while (parent_[static_cast<std::size_t>(i)] != i) i = parent_[static_cast<std::size_t>(i)];
+  return i;
+}
+
+/// Islands in the order of their first mover, the tree's last; candidates in the order of islands.
+void SingleLevelContact::find_islands() {
+  std::iota(parent_.begin(), parent_.end(), 0);
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.mover_A < 0 || candidate.mover_B < 0) continue;
+    const int one = root(candidate.mover_A);
+    const int other = root(candidate.mover_B);
+    // the tree, numbered last, is the root of its island
+    parent_[static_cast<std::size_t>(std::min(one, other))] = std::max(one, other);
+  }
+  const int tree = static_cast<int>(problem_.free.size());
+  num_islands_ = 0;
+  tree_island_ = -1;
+  std::fill(island_of_.begin(), island_of_.end(), -1);
+  for (int i = 0; i < tree; ++i) {
+    const int at = root(i);
+    if (at == tree) continue;
+    int& island = island_of_[static_cast<std::size_t>(at)];
+    if (island < 0) island = num_islands_++;
+  }
+  if (problem_.tree != nullptr) {
+    tree_island_ = num_islands_++;
+    island_of_[static_cast<std::size_t>(tree)] = tree_island_;
+  }
+  for (int i = 0; i < tree; ++i)
+    island_of_[static_cast<std::size_t>(i)] = island_of_[static_cast<std::size_t>(root(i))];
+
+  // movers and pairs by island, each in its own order: counting sorts
+  first_mover_of_.assign(static_cast<std::size_t>(num_islands_) + 1, 0);
+  for (int i = 0; i < tree; ++i)
+    ++first_mover_of_[static_cast<std::size_t>(island_of_[static_cast<std::size_t>(i)]) + 1];
+  std::partial_sum(first_mover_of_.begin(), first_mover_of_.end(), first_mover_of_.begin());
+  movers_by_island_.resize(static_cast<std::size_t>(tree));
+  order_.assign(first_mover_of_.begin(), first_mover_of_.end());
+  for (int i = 0; i < tree; ++i)
+    movers_by_island_[order_[static_cast<std::size_t>(island_of_[static_cast<std::size_t>(i)])]++] = i;
+
+  first_pair_of_.assign(static_cast<std::size_t>(num_islands_) + 1, 0);
+  for (Candidate& candidate : candidates_) {
+    const int mover = std::max(candidate.mover_A, candidate.mover_B);
+    candidate.island = island_of_[static_cast<std::size_t>(mover)];
+    ++first_pair_of_[static_cast<std::size_t>(candidate.island) + 1];
+  }
+  std::partial_sum(first_pair_of_.begin(), first_pair_of_.end(), first_pair_of_.begin());
+}
+
+SideBody SingleLevelContact::side_of(int shape, const Pose& X_SP) const {
+  const SceneShape& at = scene_.shapes()[static_cast<std::size_t>(shape)];
+  const Pose X_BP = scene_.shape(model_, shape).X_BS * X_SP;
+  const int mover = mover_of(shape);
+  if (mover < 0) return {SideBody::Kind::fixed, 0, poses_[static_cast<std::size_t>(shape)] * X_SP};
+  if (mover == static_cast<int>(problem_.free.size())) return {SideBody::Kind::tree, at.body, X_BP};
+  const Pose X_LB = to_pose(model_.links().bodies[static_cast<std::size_t>(at.body)].X_LB);
+  return {SideBody::Kind::free, mover, X_LB * X_BP};
+}
+
+double SingleLevelContact::torsion_radius(int a, int b, double length) const {
+  if (contact_options_.torsional_friction > 0.0) return contact_options_.torsional_friction / length;
+  const bool flat = has_faces(scene_.shape(model_, a).shape) && has_faces(scene_.shape(model_, b).shape);
+  return flat ? options_.torsion : 0.0;
+}
+
+void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
+  const PairKey& key = candidate.key;
+  const CollisionShape& A = scene_.shape(model_, key.shape_A);
+  const CollisionShape& B = scene_.shape(model_, key.shape_B);
+  const ConvexPart& part_A = A.shape.parts()[static_cast<std::size_t>(key.part_A)];
+  const ConvexPart& part_B = B.shape.parts()[static_cast<std::size_t>(key.part_B)];
+  slot.key = key;
+  slot.island = candidate.island;
+  slot.left_out = false;
+  slot.sides = {side_of(key.shape_A, part_A.X_SP), side_of(key.shape_B, part_B.X_SP)};
+
+  // units of the smaller and of the lighter
+  slot.units.length = std::min(part_A.set->outer_radius, part_B.set->outer_radius);
+  slot.units.mass = std::numeric_limits<double>::infinity();
+  for (const int shape : {key.shape_A, key.shape_B}) {
+    const int body = scene_.shapes()[static_cast<std::size_t>(shape)].body;
+    if (moves_[static_cast<std::size_t>(body)] != 0)
+      slot.units.mass = std::min(slot.units.mass, units_.body(body).mass);
+  }
+  slot.units.speed = natural_speed(slot.units.length, model_.gravity(), time_step_);
+  slot.num_cones = part_A.set->rows.num_orthant() + part_A.set->rows.num_cones() + part_B.set->rows.num_orthant() +
+                   part_B.set->rows.num_cones();
+  const bool at_A = part_A.set->outer_radius <= part_B.set->outer_radius;
+  slot.origin = (poses_[static_cast<std::size_t>(at_A ? key.shape_A : key.shape_B)] * (at_A ? part_A : part_B).X_SP).p;
+
+  // where both impulses act: the lighter body's velocity counts more
+  double mass[2] = {0.0, 0.0};
+  for (std::size_t i = 0; i < 2; ++i)
+    if (slot.sides[i].kind == SideBody::Kind::free)
+      mass[i] = problem_.free[static_cast<std::size_t>(slot.sides[i].index)].mass;
+  if (mass[0] > 0.0 && mass[1] > 0.0)
+    slot.weights = {mass[1] / (mass[0] + mass[1]), mass[0] / (mass[0] + mass[1])};
+  else
+    slot.weights = {mass[0] > 0.0 ? 1.0 : 0.0, mass[1] > 0.0 ? 1.0 : 0.0};
+
+  slot.pair.A.set(*part_A.set, 1.0 / slot.units.length);
+  slot.pair.B.set(*part_B.set, 1.0 / slot.units.length);
+  slot.pair.set_friction(std::min(A.friction, B.friction),
+                         torsion_radius(key.shape_A, key.shape_B, slot.units.length), options_.friction);
+}
+
+void SingleLevelContact::fill_slots() {
+  if (problem_.pairs.size() < candidates_.size()) problem_.pairs.resize(candidates_.size());
+  problem_.num_pairs = candidates_.size();
+  order_.assign(first_pair_of_.begin(), first_pair_of_.end());
+  for (const Candidate& candidate : candidates_)
+    fill(candidate, problem_.pairs[order_[static_cast<std::size_t>(candidate.island)]++]);
+  problem_.lay_out();
+}
+
+void SingleLevelContact::set_up(const Data& data, const SmoothState& state) {
+  begin_movers(data, state);
+  place_shapes(data, state);
+  find_pairs();
+  find_islands();
+  fill_slots();
+}
+
+void SingleLevelContact::select(int island) {
+  const auto at = static_cast<std::size_t>(island);
+  const std::span<const int> movers(movers_by_island_.data() + first_mover_of_[at],
+                                    first_mover_of_[at + 1] - first_mover_of_[at]);
+  island_.set(first_pair_of_[at], first_pair_of_[at + 1], movers, island == tree_island_);
+}
+
+}  // namespace tangere

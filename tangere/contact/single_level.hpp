@@ -1,0 +1,166 @@
+#pragma once
+
+/// Single-level smooth contact: collision and contact at the end of the step as one relaxed complementarity problem.
+///
+///   SingleLevelContact contact(model, scene, dt, options, contact_options);
+///   const SmoothSolution& solution = contact.solve(data, {q, v, tau, v_free, implicit_inertia});
+///
+/// Through a world: `WorldOptions::formulation = Formulation::single_level`, then step, tapes and derivatives as ever
+/// (sim/step.hpp).
+///
+/// After the Silico paper's problem (20), made three-dimensional and articulated. Unknowns are v⁺, with q⁺ = q ⊕ dt v⁺,
+/// and for every pair of convex sets that may meet within the step the variables of their minimum scaling at q⁺
+/// (smooth_side.hpp) and of contact and friction (smooth_pair.hpp). Departures from the paper:
+///
+///   units      lengths, masses and speeds of the pair: κ is relative, and any size is the same problem
+///   shift      s_γ = α − 1 − d κ with d the pair's cones, the most by which a relaxed α exceeds the true one: no
+///              penetration at any κ
+///   normal     one for both bodies, (f_B − f_A) / |f_B − f_A|: impulses are opposite at every iterate
+///   friction   one second-order cone with torsion in it; friction 0 has no such cone
+///   momentum   free bodies turn by the Cayley map and keep it (free_mover.hpp). The impulses of a pair of them act at
+///              one point: x carried back by dt v̄, v̄ = (m_B v_A + m_A v_B) / (m_A + m_B), as seen from the old centres
+///
+/// Islands (bodies that pairs hold together; all articulated trees count as one body) are solved one by one, from the
+/// last step's contact or from the geometry, and if that fails by the ladder of `SmoothRung`.
+///
+/// Not part of it: restitution, loop constraints and mimics (InputError where a model has the latter two and they are
+/// enabled).
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tangere/contact/collision_scene.hpp"
+#include "tangere/contact/smooth_options.hpp"
+#include "tangere/contact/smooth_problem.hpp"
+#include "tangere/contact/smooth_warm_start.hpp"
+
+namespace tangere {
+
+/// The state of a step and where its smooth dynamics goes.
+struct SmoothState {
+  VectorArgument q;
+  VectorArgument v;
+  /// Generalised forces of actuators and controls.
+  VectorArgument tau;
+  /// v + dt (M + implicit inertia)⁻¹ (all forces); and that inertia, a diagonal.
+  VectorArgument v_free;
+  VectorArgument implicit_inertia;
+};
+
+struct SmoothSolution {
+  VectorX v_plus;
+  /// One a pair, with point, normal, impulse; `distance` is the gap along the normal that α tells, `feature_*` the
+  /// parts' numbers.
+  std::vector<Contact> contacts;
+  SmoothStatistics statistics;
+  NcpStatus status = NcpStatus::solved;
+  /// The largest of the islands' norms, as parts of κ.
+  double residual = 0.0;
+  int num_islands = 0;
+};
+
+class SingleLevelContact {
+ public:
+  /// All must outlive it. InputError for loop constraints and mimics.
+  SingleLevelContact(const Model& model, const CollisionScene& scene, double time_step, const SmoothOptions& options,
+                     const ContactOptions& contact_options);
+
+  /// `data` has the poses at q, and the mass matrix if there are trees.
+  const SmoothSolution& solve(const Data& data, const SmoothState& state);
+
+  [[nodiscard]] const SmoothProblem& problem() const { return problem_; }
+  [[nodiscard]] SmoothProblem& problem() { return problem_; }
+  [[nodiscard]] SmoothWarmStart& warm_start() { return warm_; }
+
+  /// For derivatives: sets the step up again, with the contact of `solved`, `v_plus`, and refines. The island's
+  /// factors are then current, one after another: `on_island` is called for each that has any coordinates.
+  template <class OnIsland>
+  bool revisit(const Data& data, const SmoothState& state, VectorArgument v_plus, const SmoothWarmStart& solved,
+               OnIsland&& on_island) {
+    bool good = true;
+    set_up(data, state);
+    for (int i = 0; i < num_islands_; ++i) {
+      select(i);
+      good = load(solved, v_plus) && good;
+      good = refine() && good;
+      on_island(island_);
+    }
+    return good;
+  }
+
+  [[nodiscard]] const SmoothUnits& units() const { return units_; }
+  [[nodiscard]] bool is_free(int body) const { return mover_of_body_[static_cast<std::size_t>(body)] >= 0; }
+
+ private:
+  void set_up(const Data& data, const SmoothState& state);
+  void find_movers();
+  void begin_movers(const Data& data, const SmoothState& state);
+  void place_shapes(const Data& data, const SmoothState& state);
+  void find_pairs();
+  /// A pair of parts, before it has a place.
+  struct Candidate {
+    PairKey key;
+    int mover_A = -1;
+    int mover_B = -1;
+    int island = 0;
+  };
+  void add_candidates(int a, int b);
+  void add_joint_rows();
+  void find_islands();
+  void fill_slots();
+  void fill(const Candidate& candidate, PairSlot& slot);
+  void select(int island);
+  [[nodiscard]] SideBody side_of(int shape, const Pose& X_SP) const;
+  [[nodiscard]] int mover_of(int shape) const;
+  [[nodiscard]] double torsion_radius(int a, int b, double length) const;
+
+  [[nodiscard]] bool start_warm();
+  void start_cold(double nu);
+  void start_velocities(SmoothRung rung);
+  void start_joint_rows();
+  void start_at_ones();
+  [[nodiscard]] bool load(const SmoothWarmStart& solved, VectorArgument v_plus);
+  [[nodiscard]] bool refine();
+  [[nodiscard]] NcpResult attempt(SmoothRung rung);
+  void solve_island();
+  void fly();
+  [[nodiscard]] std::size_t num_pair_rows() const;
+  void keep();
+  void read_answer();
+
+  const Model& model_;
+  const CollisionScene& scene_;
+  double time_step_;
+  SmoothOptions options_;
+  ContactOptions contact_options_;
+  SmoothUnits units_;
+  SmoothProblem problem_;
+  SmoothIsland island_;
+  NcpSolver solver_;
+  BroadPhase broad_phase_;
+  bool placed_ = false;
+  std::vector<Pose> poses_;
+  std::vector<double> reach_of_step_;
+  std::vector<int> mover_of_body_;  // -1: fixed or of a tree
+  std::vector<char> moves_;         // by body
+  VectorX v_;
+  VectorX v_free_;
+
+  // islands, by mover (the tree is the last)
+  std::vector<int> parent_;
+  std::vector<int> island_of_;
+  int num_islands_ = 0;
+  std::vector<std::size_t> first_pair_of_;
+  std::vector<int> movers_by_island_;
+  std::vector<std::size_t> first_mover_of_;
+  int tree_island_ = -1;
+  std::vector<Candidate> candidates_;
+  std::vector<std::size_t> order_;
+  [[nodiscard]] int root(int i);
+
+  SmoothWarmStart warm_;
+  SmoothSolution solution_;
+};
+
+}  // namespace tangere

@@ -1,0 +1,351 @@
+#include "tangere/contact/single_level_derivatives.hpp"
+
+#include <Eigen/Geometry>
+
+#include "tangere/math/so3.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/inverse_dynamics_derivatives.hpp"
+#include "tangere/multibody/links.hpp"
+
+namespace tangere {
+namespace {
+
+using Kind = SideBody::Kind;
+using Block6 = Eigen::Matrix<double, 6, 6>;
+
+double sign_of(std::size_t side) { return side == 0 ? -1.0 : 1.0; }
+
+/// How a free body's set moves, and the velocity past a fixed place, by (δq) in the body's tangent at fixed V and W.
+void free_motions(const PairSlot& slot, const FreeMover& mover, Block6& xi, Block6& U) {
+  const Matrix3& R = mover.X_WL.R;
+  const Matrix3 turned = mover.X_next.R;  // C R
+  const Vector3 arm = slot.pair.x - (mover.X_next.p - slot.origin) / slot.units.length;
+  xi.setZero();
+  xi.topLeftCorner<3, 3>() = R / slot.units.length;
+  xi.topRightCorner<3, 3>() = -so3::hat(arm) * turned;
+  xi.bottomRightCorner<3, 3>() = turned;
+  U.setZero();
+  U.topLeftCorner<3, 3>() = -so3::hat(mover.W) * R / slot.units.speed;
+}
+
+/// How the point that both impulses act at, and the old centre, move by δq of a body: by the first, and by both.
+void lever_motions(const PairSlot& slot, const FreeMover& mover, double weight, Matrix3x6c& shared, Matrix3x6c& own) {
+  const Matrix3& R = mover.X_WL.R;
+  const double scale = -1.0 / slot.units.length;
+  const Matrix3 swept = so3::hat(mover.arm) * R;
+  shared.setZero();
+  shared.rightCols<3>() = (-scale * weight) * (mover.X_next.R * R.transpose() * swept - swept);
+  own = shared;
+  own.leftCols<3>() += scale * R;
+  own.rightCols<3>() -= scale * swept;
+}
+
+}  // namespace
+
+SingleLevelDerivatives::SingleLevelDerivatives(const Model& model) : model_(model) {
+  for (MatrixX* matrix : {&d_q_, &d_v_, &d_tau_}) matrix->setZero(model.nv(), model.nv());
+}
+
+int SingleLevelDerivatives::dof_of(const SmoothProblem& problem, const SmoothIsland& island, int place) const {
+  if (place < island.tree_place())
+    return problem.free[static_cast<std::size_t>(island.movers()[static_cast<std::size_t>(place / 6)])].first_v +
+           place % 6;
+  return problem.tree->dofs()[static_cast<std::size_t>(place - island.tree_place())];
+}
+
+/// r of the trees without contact, dt (inverse dynamics) + what is implicit − dt τ, by q and v.
+void SingleLevelDerivatives::smooth_terms(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step) {
+  const double dt = contact.problem().time_step;
+  acceleration_ = (step.v_plus - step.state.v) / dt;
+  for (const Joint& joint : model_.joints())
+    if (joint.nv == 6)
+      acceleration_.segment<3>(joint.first_v) -=
+          step.state.v.segment<3>(joint.first_v + 3).cross(step.state.v.segment<3>(joint.first_v));
+  const InverseDynamicsDerivatives smooth =
+      inverse_dynamics_derivatives(model_, data, step.state.q, step.state.v, acceleration_);
+  tree_q_ = dt * smooth.d_q;
+  tree_v_ = dt * smooth.d_v - smooth.d_a;
+  tree_v_.diagonal() += dt * step.implicit_damping - step.state.implicit_inertia;
+  for (const Joint& joint : model_.joints()) {
+    if (joint.nv != 6) continue;
+    const int k = joint.first_v;
+    tree_v_.middleCols<3>(k) -= dt * smooth.d_a.middleCols<3>(k) * so3::hat(step.state.v.segment<3>(k + 3));
+    tree_v_.middleCols<3>(k + 3) += dt * smooth.d_a.middleCols<3>(k) * so3::hat(step.state.v.segment<3>(k));
+  }
+
+  // q⁺ by q
+  displacement_ = dt * step.v_plus;
+  for (const TreeMover::Turning& turn : contact.problem().tree->turning()) {
+    const Vector3 phi = displacement_.segment<3>(turn.angular);
+    displacement_.segment<3>(turn.angular) = cayley_logarithm(phi);
+  }
+  integrate_jacobians(model_, step.state.q, displacement_, integrate_q_, integrate_d_);
+}
+
+void SingleLevelDerivatives::free_terms(const FreeMover& mover, int row, const SmoothLinearisation& step) {
+  const auto n = static_cast<Eigen::Index>(dofs_.size());
+  ScratchMatrix::View r = r_.view();
+  const Matrix3& R = mover.X_WL.R;
+  const double dt = mover.time_step;
+  const double linear = 1.0 / mover.units.impulse();
+  const double angular = linear / mover.units.length;
+  const Matrix3 C = mover.X_next.R * R.transpose();
+  const Vector3 W_old = R * step.state.v.segment<3>(mover.first_v + 3);
+
+  // turned with the body: what it had before, and its inertia
+  const Vector3 before = mover.linear_before - (mover.mass * dt) * model_.gravity();
+  const Matrix3 swept = so3::hat(mover.arm);
+  const Vector3 momentum = discrete_momentum(mover.J, mover.W, dt);
+  const Matrix3 d_momentum = discrete_momentum_derivative(mover.J, mover.W, dt);
+  r.block<3, 3>(row, row + 3) += linear * (so3::hat(before) - (mover.mass / dt) * (C * swept - swept)) * R;
+  r.block<3, 3>(row + 3, row + 3) +=
+      angular * (so3::hat(mover.angular_before) - so3::hat(momentum) + d_momentum * so3::hat(mover.W)) * R;
+
+  // the old velocity
+  const Eigen::Index v = n + row;
+  const Vector3 phi = -dt * W_old;
+  const Vector3 arm_before = mover.arm + cayley_shift(phi, mover.arm);
+  const Matrix3 E_before = (Matrix3::Identity() + 0.5 * so3::hat(phi)) / (1.0 + 0.25 * phi.squaredNorm());
+  r.block<3, 3>(row, v) += -(linear * mover.mass) * R;
+  r.block<3, 3>(row, v + 3) += (linear * mover.mass) * so3::hat(arm_before) * E_before * R;
+  r.block<3, 3>(row + 3, v + 3) += -angular * discrete_momentum_derivative(mover.J, W_old, -dt) * R;
+
+  // forces, and what of them depends on the state
+  const Eigen::Index tau = 2 * n + row;
+  r.block<3, 3>(row, tau) += -(linear * dt) * R;
+  r.block<3, 3>(row + 3, tau) += (angular * dt) * swept * R;
+  r.block<3, 3>(row + 3, tau + 3) += -(angular * dt) * R;
+  for (int k = 0; k < 6; ++k) {
+    const int dof = mover.first_v + k;
+    const double damping = model_.links().damping[static_cast<std::size_t>(dof)];
+    r.block<6, 1>(row, row + k) += step.tau_q[dof] * r.block<6, 1>(row, tau + k);
+    r.block<6, 1>(row, v + k) += (step.tau_v[dof] - damping) * r.block<6, 1>(row, tau + k);
+  }
+}
+
+/// What moves with q⁺ at fixed v⁺.
+void SingleLevelDerivatives::pair_terms(const SmoothProblem& problem, const SmoothIsland& island,
+                                        const PairSlot& slot) {
+  if (slot.left_out) return;
+  ScratchMatrix::View r = r_.view();
+  const Vector3 F = slot.pair.impulse().head<3>();
+  for (std::size_t j = 0; j < 2; ++j) {
+    const SideBody& column = slot.sides[j];
+    if (column.kind == Kind::fixed) continue;
+    const auto Y_xi = slot.pair.Y.block<6, 6>(0, static_cast<Eigen::Index>(6 * j));
+    const auto Y_U = slot.pair.Y.block<6, 6>(0, 12);
+    const std::span<const int> way =
+        column.kind == Kind::tree ? way_of(model_, column.index) : std::span<const int>();
+    const int count = column.kind == Kind::free ? 6 : static_cast<int>(way.size());
+    if (response_.cols() < count) response_.setZero(6, count);
+    auto response = response_.leftCols(count);
+    Matrix3x6c shared = Matrix3x6c::Zero();
+    Matrix3x6c own = Matrix3x6c::Zero();
+    if (column.kind == Kind::free) {
+      const FreeMover& mover = problem.free[static_cast<std::size_t>(column.index)];
+      Block6 xi;
+      Block6 U;
+      free_motions(slot, mover, xi, U);
+      response = Y_xi * xi + (sign_of(j) * Y_U) * U;
+      lever_motions(slot, mover, slot.weights[j], shared, own);
+    } else {
+      const TreeMover::Columns& motions = slot.tree[j];
+      const Units& unit = slot.units;
+      for (int k = 0; k < count; ++k) {
+        Vector6 xi = motions.xi_q.col(k);
+        Vector6 U = motions.U_q.col(k);
+        xi.head<3>() /= unit.length;
+        U.head<3>() /= unit.speed;
+        U.tail<3>() *= unit.length / unit.speed;
+        response.col(k) = Y_xi * xi + sign_of(j) * (Y_U * U);
+      }
+    }
+    const auto column_place = [&](int k) {
+      return column.kind == Kind::free ? island.place_of(column.index) + k
+                                       : island.tree_place() + problem.tree->place(way[static_cast<std::size_t>(k)]);
+    };
+    for (std::size_t i = 0; i < 2; ++i) {
+      const SideBody& row = slot.sides[i];
+      const double sign = -sign_of(i);
+      if (row.kind == Kind::free) {
+        const int at = island.place_of(row.index);
+        for (int k = 0; k < count; ++k) {
+          Vector6 W = response.col(k);
+          if (column.kind == Kind::free) {
+            const Vector3 lever = (i == j ? own : shared).col(k);
+            W.tail<3>() += lever.cross(F);
+          }
+          r.block<6, 1>(at, column_place(k)) += sign * (slot.free[i].force * W);
+        }
+      }
+      if (row.kind == Kind::tree) {
+        const std::span<const int> row_way = way_of(model_, row.index);
+        for (std::size_t a = 0; a < row_way.size(); ++a) {
+          const int at = island.tree_place() + problem.tree->place(row_way[a]);
+          const Vector6 force = slot.tree[i].force.col(static_cast<Eigen::Index>(a));
+          for (int k = 0; k < count; ++k) r(at, column_place(k)) += sign * force.dot(response.col(k));
+        }
+        if (i == j) add_turning(problem, island, slot, i, sign);
+      }
+    }
+  }
+}
+
+/// d(Jᵀ W) by q⁺, rows of free joints' linear coordinates in the old axes.
+void SingleLevelDerivatives::add_turning(const SmoothProblem& problem, const SmoothIsland& island, const PairSlot& slot,
+                                         std::size_t side, double sign) {
+  ScratchMatrix::View r = r_.view();
+  const TreeMover::Columns& motions = slot.tree[side];
+  const std::span<const int> way = way_of(model_, slot.sides[side].index);
+  const int n = motions.count;
+  turning_ = motions.turning_q.topLeftCorner(n, n);
+  for (const TreeMover::Turning& turn : problem.tree->turning()) {
+    if (turn.linear < 0) continue;
+    for (int k = 0; k < n; ++k)
+      if (way[static_cast<std::size_t>(k)] == turn.linear)
+        for (int j = 0; j < n; ++j) {
+          const Vector3 rows = turning_.block<3, 1>(k, j);
+          turning_.block<3, 1>(k, j) = turn.X * rows;
+        }
+  }
+  for (int k = 0; k < n; ++k) {
+    const int dof = way[static_cast<std::size_t>(k)];
+    const int row = island.tree_place() + problem.tree->place(dof);
+    const double unit = sign / problem.units->momentum(dof);
+    for (int j = 0; j < n; ++j)
+      r(row, island.tree_place() + problem.tree->place(way[static_cast<std::size_t>(j)])) += unit * turning_(k, j);
+  }
+}
+
+/// The tree's own terms; its columns so far are by q⁺.
+void SingleLevelDerivatives::tree_terms(const SmoothProblem& problem, const SmoothIsland& island,
+                                        const SmoothLinearisation& step) {
+  ScratchMatrix::View r = r_.view();
+  const auto n = static_cast<Eigen::Index>(dofs_.size());
+  const int first = island.tree_place();
+  const TreeMover& tree = *problem.tree;
+  for (const JointRow& row : problem.joint_rows) {
+    if (row.kind == JointRow::Kind::friction) continue;
+    const int at = first + tree.place(row.dof);
+    const auto i = static_cast<std::size_t>(row.first_row);
+    r(at, at) += problem.z[i] / problem.s[i] / problem.units->position(row.dof);
+  }
+  for (const TreeMover::Turning& turn : tree.turning()) {
+    const int at = turn.linear >= 0 ? turn.linear : turn.angular;
+    const int size = turn.linear >= 0 ? 6 : 3;
+    const int place = first + tree.place(at);
+    for (Eigen::Index k = 0; k < r.rows(); ++k) {
+      Vector6 by_next = Vector6::Zero();
+      for (int j = 0; j < size; ++j) by_next[j] = r(k, place + j);
+      for (int j = 0; j < size; ++j) {
+        double sum = 0.0;
+        for (int i = 0; i < size; ++i) sum += by_next[i] * integrate_q_(at + i, at + j);
+        r(k, place + j) = sum;
+      }
+    }
+  }
+  const double dt = problem.time_step;
+  for (int i = 0; i < tree.size(); ++i) {
+    const int dof = tree.dofs()[static_cast<std::size_t>(i)];
+    const double unit = 1.0 / problem.units->momentum(dof);
+    for (int j = 0; j < tree.size(); ++j) {
+      const int other = tree.dofs()[static_cast<std::size_t>(j)];
+      r(first + i, first + j) += unit * tree_q_(dof, other);
+      r(first + i, n + first + j) += unit * tree_v_(dof, other);
+    }
+    r(first + i, first + i) -= unit * dt * step.tau_q[dof];
+    r(first + i, n + first + i) -= unit * dt * step.tau_v[dof];
+    r(first + i, 2 * n + first + i) = -unit * dt;
+  }
+}
+
+void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, SmoothIsland& island,
+                                          const SmoothLinearisation& step) {
+  const SmoothProblem& problem = contact.problem();
+  const int n = island.num_velocities();
+  dofs_.resize(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) dofs_[static_cast<std::size_t>(i)] = dof_of(problem, island, i);
+  r_.reset(n, 3 * n);
+  for (std::size_t k = island.first_pair(); k < island.last_pair(); ++k) pair_terms(problem, island, problem.pairs[k]);
+  if (island.with_tree()) tree_terms(problem, island, step);
+  for (const int i : island.movers())
+    free_terms(problem.free[static_cast<std::size_t>(i)], island.place_of(i), step);
+}
+
+bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step) {
+  for (MatrixX* matrix : {&d_q_, &d_v_, &d_tau_}) matrix->setZero();
+  return visit(contact, data, step, [&](SmoothIsland& island) {
+    const SmoothProblem& problem = contact.problem();
+    const int n = island.num_velocities();
+    island.solve_velocities(r_.row(0), r_.width(), 3 * n);
+    ScratchMatrix::View r = r_.view();
+
+    // units and axes
+    for (int i = island.tree_place(); i < n; ++i)
+      r.row(i) *= problem.units->velocity(dofs_[static_cast<std::size_t>(i)]);
+    for (const int i : island.movers()) {
+      const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
+      const int row = island.place_of(i);
+      const Matrix3 Rt = mover.X_WL.R.transpose();
+      for (int k = 0; k < 3 * n; ++k) {
+        const Vector3 linear = r.block<3, 1>(row, k);
+        const Vector3 angular = r.block<3, 1>(row + 3, k);
+        r.block<3, 1>(row, k) = mover.units.speed * (Rt * linear);
+        r.block<3, 1>(row + 3, k) = (mover.units.speed / mover.units.length) * (Rt * angular);
+      }
+      // the axes of v⁺ turn with the old attitude
+      r.block<3, 3>(row, row + 3) -= so3::hat(Rt * mover.V);
+      r.block<3, 3>(row + 3, row + 3) -= so3::hat(Rt * mover.W);
+    }
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const int row = dofs_[static_cast<std::size_t>(i)];
+        const int column = dofs_[static_cast<std::size_t>(j)];
+        d_q_(row, column) = -r(i, j);
+        d_v_(row, column) = -r(i, n + j);
+        d_tau_(row, column) = -r(i, 2 * n + j);
+      }
+  });
+}
+
+bool SingleLevelDerivatives::reverse(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
+                                     VectorArgument g, VectorX& g_q, VectorX& g_v, VectorX& g_tau) {
+  for (VectorX* vector : {&g_q, &g_v, &g_tau}) vector->setZero(model_.nv());
+  return visit(contact, data, step, [&](SmoothIsland& island) {
+    const SmoothProblem& problem = contact.problem();
+    const int n = island.num_velocities();
+    ScratchVector::View y = weights_.reset(n);
+    for (int i = island.tree_place(); i < n; ++i) {
+      const int dof = dofs_[static_cast<std::size_t>(i)];
+      y[i] = problem.units->velocity(dof) * g[dof];
+    }
+    for (const int i : island.movers()) {
+      const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
+      const int row = island.place_of(i);
+      const Matrix3& R = mover.X_WL.R;
+      y.segment<3>(row) = mover.units.speed * (R * g.segment<3>(mover.first_v));
+      y.segment<3>(row + 3) = (mover.units.speed / mover.units.length) * (R * g.segment<3>(mover.first_v + 3));
+    }
+    island.solve_velocities_transposed(y.data());
+    for (int i = 0; i < n; ++i) {
+      const double* row = r_.row(i);
+      const double weight = -y[i];
+      for (int j = 0; j < n; ++j) {
+        const int dof = dofs_[static_cast<std::size_t>(j)];
+        g_q[dof] += weight * row[j];
+        g_v[dof] += weight * row[n + j];
+        g_tau[dof] += weight * row[2 * n + j];
+      }
+    }
+    for (const int i : island.movers()) {
+      const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
+      const int k = mover.first_v;
+      const Vector3 v = mover.X_WL.R.transpose() * mover.V;
+      const Vector3 w = mover.X_WL.R.transpose() * mover.W;
+      // (v̂ δ)ᵀ g = δ · (g × v)
+      g_q.segment<3>(k + 3) += g.segment<3>(k).cross(v) + g.segment<3>(k + 3).cross(w);
+    }
+  });
+}
+
+}  // namespace tangere

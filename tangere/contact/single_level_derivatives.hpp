@@ -1,0 +1,82 @@
+#pragma once
+
+/// Derivatives of v⁺ through the single-level problem, by the implicit function theorem on the factors of its last
+/// Newton step: with r the momenta's residual after the pairs are eliminated,
+///
+///   dv⁺/dx = −S⁻¹ r_x
+///
+/// x moves the poses at the end of the step at fixed v⁺, which the pairs answer as they answer to v⁺ itself
+/// (SmoothPair::Y), and it moves what the momenta were before the step.
+
+#include "tangere/contact/single_level.hpp"
+
+namespace tangere {
+
+/// A solved step, and how its forces depend on the state.
+struct SmoothLinearisation {
+  SmoothState state;
+  VectorArgument v_plus;
+  const SmoothWarmStart& solved;
+  /// dτ/dq and dτ/dv of the actuators, diagonal.
+  const VectorX& tau_q;
+  const VectorX& tau_v;
+  /// dt stiffness of the coordinates, which acts as a damper on the old velocity.
+  const VectorX& implicit_damping;
+};
+
+class SingleLevelDerivatives {
+ public:
+  explicit SingleLevelDerivatives(const Model& model);
+
+  /// dv⁺ by q, v and τ: nv x nv each. False if the step could not be solved again.
+  bool jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step);
+  [[nodiscard]] const MatrixX& d_q() const { return d_q_; }
+  [[nodiscard]] const MatrixX& d_v() const { return d_v_; }
+  [[nodiscard]] const MatrixX& d_tau() const { return d_tau_; }
+
+  /// gᵀ dv⁺ / d(q, v, τ).
+  bool reverse(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, VectorArgument g, VectorX& g_q,
+               VectorX& g_v, VectorX& g_tau);
+
+ private:
+  void smooth_terms(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step);
+  void island_terms(SingleLevelContact& contact, SmoothIsland& island, const SmoothLinearisation& step);
+  void free_terms(const FreeMover& mover, int row, const SmoothLinearisation& step);
+  void pair_terms(const SmoothProblem& problem, const SmoothIsland& island, const PairSlot& slot);
+  void add_turning(const SmoothProblem& problem, const SmoothIsland& island, const PairSlot& slot, std::size_t side,
+                   double sign);
+  void tree_terms(const SmoothProblem& problem, const SmoothIsland& island, const SmoothLinearisation& step);
+  /// `on` every island, its factors and r_x in place.
+  template <class OnIsland>
+  bool visit(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, OnIsland&& on) {
+    if (contact.problem().tree != nullptr)
+      smooth_terms(contact, data, step);
+    else
+      forward_kinematics(model_, data, step.state.q);
+    return contact.revisit(data, step.state, step.v_plus, step.solved, [&](SmoothIsland& island) {
+      island_terms(contact, island, step);
+      on(island);
+    });
+  }
+  [[nodiscard]] int dof_of(const SmoothProblem& problem, const SmoothIsland& island, int place) const;
+
+  const Model& model_;
+  // of the trees, in the model's coordinates
+  MatrixX tree_q_;
+  MatrixX tree_v_;
+  MatrixX integrate_q_;
+  MatrixX integrate_d_;
+  VectorX acceleration_;
+  VectorX displacement_;
+  // of an island, in units: columns by δq, δv and δτ of its own coordinates
+  ScratchMatrix r_;
+  std::vector<int> dofs_;
+  Matrix6X response_;
+  MatrixX turning_;
+  ScratchVector weights_;
+  MatrixX d_q_;
+  MatrixX d_v_;
+  MatrixX d_tau_;
+};
+
+}  // namespace tangere

@@ -1,0 +1,379 @@
+/// Starts, the ladder, and the answer.
+///
+/// The cold start, in units: v⁺ = 0 (poses as they are); x on the line of centres where both shapes would have to grow
+/// alike (against a half-space: a fifth beyond the plane); α half as large again as needed there; slacks from the rows,
+/// pushed into their cones; z = 0.1 s⁻¹, so that z ∘ s = 0.1 e and the normal is defined.
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Geometry>
+
+#include "tangere/contact/single_level.hpp"
+#include "tangere/multibody/links.hpp"
+#include "tangere/proximity/pair_program.hpp"
+
+namespace tangere {
+namespace {
+
+constexpr double kStartProduct = 0.1;
+/// What is added along e to a warm start.
+constexpr double kWarmLift = 1e-2;
+/// Path following: from here down, in factors, each stage to a part of itself.
+constexpr double kPathStart = 0.3;
+constexpr double kPathFactor = 0.2;
+constexpr double kPathTolerance = 0.3;
+/// Up to this κ the derivatives of pairs that hover are noise.
+constexpr double kHoveringBelow = 1e-4;
+/// Islands without contact are solved to rounding.
+constexpr double kFlightTolerance = 1e-14;
+
+/// x and α of a cold start, in the pair's units.
+void place_start(SmoothPair& pair, double inverse_length) {
+  SmoothSide& A = pair.A;
+  SmoothSide& B = pair.B;
+  const auto gauge = [&](const SmoothSide& side, const Vector3& x) {
+    // the rows are in metres
+    return start_gauge(side.shape(), side.X.R.transpose() * (x - side.X.p) / inverse_length);
+  };
+  if (A.shape().scaled && B.shape().scaled) {
+    const Vector3 d = B.X.p - A.X.p;
+    if (d.squaredNorm() < 1e-20) {
+      pair.x = A.X.p;
+      pair.alpha = 0.15;
+      return;
+    }
+    const double gauge_A = gauge(A, B.X.p);
+    const double gauge_B = gauge(B, A.X.p);
+    const double t = gauge_B / (gauge_A + gauge_B);
+    pair.x = A.X.p + t * d;
+    pair.alpha = std::max(1.5 * t * gauge_A, 0.15);
+    return;
+  }
+  const SmoothSide& plane = A.shape().scaled ? B : A;
+  const SmoothSide& other = A.shape().scaled ? A : B;
+  const double* row = plane.rows().orthant_rows_u;
+  const Vector3 inward = plane.X.R * Vector3(row[0], row[1], row[2]);
+  const double slack = inward.dot(other.X.p - plane.X.p) + plane.rows().orthant_offset[0] * inverse_length;
+  pair.x = other.X.p + inward * (std::max(-1.2 * slack, 0.2) / inward.squaredNorm());
+  pair.alpha = std::max(1.5 * gauge(other, pair.x), 0.15);
+}
+
+}  // namespace
+
+void SmoothWarmStart::clear() {
+  entries.clear();
+  for (std::vector<double>* vector : {&z, &s, &y, &joint_z, &joint_s}) vector->clear();
+}
+
+/// The velocities that a start has; leaves the poses that go with them.
+void SingleLevelContact::start_velocities(SmoothRung rung) {
+  const bool flight = rung == SmoothRung::free_flight;
+  const bool old = rung == SmoothRung::old_velocity;
+  for (const int i : island_.movers()) {
+    FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+    mover.V.setZero();
+    mover.W.setZero();
+    if (flight || old) {
+      mover.V = flight ? mover.V_free : Vector3(mover.X_WL.R * v_.segment<3>(mover.first_v));
+      mover.W = mover.X_WL.R * v_.segment<3>(mover.first_v + 3);
+    }
+    mover.update();
+  }
+  if (!island_.with_tree()) return;
+  TreeMover& tree = *problem_.tree;
+  tree.v.setZero();
+  if (flight || old)
+    for (const int k : tree.dofs()) tree.v[k] = flight ? v_free_[k] : v_[k];
+  tree.update();
+}
+
+void SingleLevelContact::start_joint_rows() {
+  if (!island_.with_tree()) return;
+  for (const JointRow& row : problem_.joint_rows) {
+    double* z = problem_.z.data() + row.first_row;
+    double* s = problem_.s.data() + row.first_row;
+    if (row.kind == JointRow::Kind::friction) {
+      z[0] = row.bound;
+      s[0] = 1.0;
+      z[1] = s[1] = 0.0;
+      continue;
+    }
+    const double side = row.kind == JointRow::Kind::lower ? 1.0 : -1.0;
+    const double q = problem_.tree->q_next[model_.links().q_of_dof[static_cast<std::size_t>(row.dof)]];
+    s[0] = std::max(side * (q - row.bound) / units_.position(row.dof), 0.1);
+    z[0] = kStartProduct / s[0];
+  }
+}
+
+void SingleLevelContact::start_cold(double nu) {
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    PairSlot& slot = problem_.pairs[k];
+    island_.place_pair(slot);
+    place_start(slot.pair, 1.0 / slot.units.length);
+    slot.pair.A.start(slot.pair.x, slot.pair.alpha, nu);
+    slot.pair.B.start(slot.pair.x, slot.pair.alpha, nu);
+    slot.pair.start(nu);
+  }
+  start_joint_rows();
+}
+
+void SingleLevelContact::start_at_ones() {
+  start_cold(1.0);
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    SmoothPair& pair = problem_.pairs[k].pair;
+    // f_A points from B to A, f_B from A to B
+    const Vector3 apart = pair.A.shape().scaled && pair.B.shape().scaled
+                              ? Vector3(pair.B.X.p - pair.A.X.p)
+                              : Vector3(pair.A.shape().scaled ? pair.x - pair.A.X.p : pair.B.X.p - pair.x);
+    const Vector3 towards = apart.norm() > 0.0 ? Vector3(apart.normalized()) : Vector3::UnitZ();
+    pair.A.start_at_ones(pair.x, pair.alpha, -towards);
+    pair.B.start_at_ones(pair.x, pair.alpha, towards);
+    pair.at.z[0] = pair.at.s[0] = 1.0;
+  }
+}
+
+/// From the last step's contact where there was one. False if there was none at all.
+bool SingleLevelContact::start_warm() {
+  if (!options_.warm_start || warm_.entries.empty()) return false;
+  start_cold(kStartProduct);
+  bool any = false;
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    PairSlot& slot = problem_.pairs[k];
+    const auto at = std::lower_bound(warm_.entries.begin(), warm_.entries.end(), slot.key,
+                                     [](const SmoothWarmStart::Entry& e, const PairKey& key) { return e.key < key; });
+    if (at == warm_.entries.end() || at->key != slot.key) continue;
+    any = true;
+    slot.pair.x = (at->x - slot.origin) / slot.units.length;
+    slot.pair.alpha = at->alpha;
+    slot.pair.n = at->n;
+    slot.pair.T = at->T;
+    const auto row = static_cast<std::size_t>(slot.first_row);
+    std::copy_n(warm_.z.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
+                problem_.z.begin() + static_cast<std::ptrdiff_t>(row));
+    std::copy_n(warm_.s.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
+                problem_.s.begin() + static_cast<std::ptrdiff_t>(row));
+    std::copy_n(warm_.y.begin() + static_cast<std::ptrdiff_t>(at->first_y), at->num_y,
+                problem_.y.begin() + slot.first_y);
+  }
+  if (island_.with_tree() && warm_.joint_z.size() == problem_.z.size() - num_pair_rows()) {
+    std::copy(warm_.joint_z.begin(), warm_.joint_z.end(), problem_.z.begin() + static_cast<std::ptrdiff_t>(num_pair_rows()));
+    std::copy(warm_.joint_s.begin(), warm_.joint_s.end(), problem_.s.begin() + static_cast<std::ptrdiff_t>(num_pair_rows()));
+    any = any || !warm_.joint_z.empty();
+  }
+  if (!any) return false;
+  const std::span<double> z = island_.z();
+  const std::span<double> s = island_.s();
+  for (const NcpCone& cone : island_.cones()) {
+    const int lifted = cone.kind == NcpCone::Kind::orthant ? cone.size : 1;
+    for (int i = cone.first; i < cone.first + lifted; ++i) {
+      z[static_cast<std::size_t>(i)] += kWarmLift;
+      s[static_cast<std::size_t>(i)] += kWarmLift;
+    }
+  }
+  return true;
+}
+
+NcpResult SingleLevelContact::attempt(SmoothRung rung) {
+  NcpOptions ncp{.kappa = options_.kappa, .tolerance = options_.tolerance, .max_iterations = options_.max_iterations};
+  problem_.frozen_normal = rung == SmoothRung::free_flight;
+  problem_.kappa = options_.kappa;
+  start_velocities(rung);
+  if (rung == SmoothRung::warm) {
+    if (!start_warm()) return {.status = NcpStatus::broken_down};
+    return solver_.solve(island_, ncp);
+  }
+  if (rung == SmoothRung::ones) {
+    start_at_ones();
+    return solver_.solve(island_, ncp);
+  }
+  start_cold(kStartProduct);
+  if (rung == SmoothRung::old_velocity) ncp.fraction = 0.9;
+  if (rung != SmoothRung::path) return solver_.solve(island_, ncp);
+
+  int iterations = 0;
+  NcpOptions stage = ncp;
+  stage.tolerance = kPathTolerance;
+  for (double kappa = kPathStart; kappa > options_.kappa; kappa *= kPathFactor) {
+    stage.kappa = problem_.kappa = kappa;
+    const NcpResult result = solver_.solve(island_, stage);
+    iterations += result.iterations;
+    if (result.status != NcpStatus::solved) break;
+  }
+  problem_.kappa = options_.kappa;
+  NcpResult result = solver_.solve(island_, ncp);
+  result.iterations += iterations;
+  return result;
+}
+
+/// Without contact: Newton on the momenta alone.
+void SingleLevelContact::fly() {
+  start_velocities(SmoothRung::free_flight);
+  (void)island_.evaluate();
+  for (int i = 0; i < 20; ++i) {
+    if (!island_.factor()) return;
+    island_.solve({}, {}, {});
+    island_.save();
+    island_.advance(1.0);
+    if (island_.evaluate() <= kFlightTolerance) return;
+  }
+}
+
+void SingleLevelContact::solve_island() {
+  if (island_.cones().empty()) {
+    fly();
+    return;
+  }
+  SmoothStatistics& statistics = solution_.statistics;
+  NcpResult result;
+  for (const SmoothRung rung : {SmoothRung::warm, SmoothRung::cold, SmoothRung::path, SmoothRung::old_velocity,
+                                SmoothRung::free_flight, SmoothRung::ones}) {
+    result = attempt(rung);
+    if (result.status != NcpStatus::solved) continue;
+    ++statistics.rungs[static_cast<std::size_t>(rung)];
+    statistics.iterations += result.iterations;
+    statistics.max_iterations = std::max(statistics.max_iterations, result.iterations);
+    solution_.residual =
+        std::max({solution_.residual, result.equalities / options_.kappa, result.complementarity / options_.kappa});
+    return;
+  }
+  ++statistics.failures;
+  solution_.status = result.status;
+  // what comes nearest to a step: the cold start's last iterate
+  result = attempt(SmoothRung::cold);
+  solution_.residual =
+      std::max({solution_.residual, result.equalities / options_.kappa, result.complementarity / options_.kappa});
+}
+
+const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothState& state) {
+  solution_.statistics = {};
+  solution_.status = NcpStatus::solved;
+  solution_.residual = 0.0;
+  set_up(data, state);
+  solution_.num_islands = num_islands_;
+  for (int i = 0; i < num_islands_; ++i) {
+    select(i);
+    solve_island();
+  }
+  read_answer();
+  keep();
+  return solution_;
+}
+
+void SingleLevelContact::read_answer() {
+  VectorX& v = solution_.v_plus;
+  for (const FreeMover& mover : problem_.free) {
+    v.segment<3>(mover.first_v) = mover.X_WL.R.transpose() * mover.V;
+    v.segment<3>(mover.first_v + 3) = mover.X_WL.R.transpose() * mover.W;
+  }
+  if (problem_.tree != nullptr)
+    for (const int k : problem_.tree->dofs()) v[k] = problem_.tree->v[k];
+  solution_.contacts.resize(problem_.num_pairs);
+  for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
+    const PairSlot& slot = problem_.pairs[i];
+    const SmoothPair& pair = slot.pair;
+    Contact& contact = solution_.contacts[i];
+    contact = {};
+    contact.shape_A = slot.key.shape_A;
+    contact.shape_B = slot.key.shape_B;
+    contact.body_A = scene_.shapes()[static_cast<std::size_t>(contact.shape_A)].body;
+    contact.body_B = scene_.shapes()[static_cast<std::size_t>(contact.shape_B)].body;
+    contact.point = slot.point();
+    contact.frame << pair.n, pair.T;
+    // α grows by |f| a unit of length along the normal
+    contact.distance = (pair.alpha - 1.0) * slot.units.length / pair.B.f.norm();
+    contact.friction = pair.friction;
+    const Vector6 impulse = slot.impulse();
+    contact.impulse = contact.frame.transpose() * impulse.head<3>();
+  }
+}
+
+/// The contact of this step, for the next one to start from.
+void SingleLevelContact::keep() {
+  warm_.clear();
+  for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
+    const PairSlot& slot = problem_.pairs[i];
+    const std::size_t end_row =
+        i + 1 < problem_.num_pairs ? static_cast<std::size_t>(problem_.pairs[i + 1].first_row) : num_pair_rows();
+    const std::size_t end_y =
+        i + 1 < problem_.num_pairs ? static_cast<std::size_t>(problem_.pairs[i + 1].first_y) : problem_.y.size();
+    const auto first_row = static_cast<std::size_t>(slot.first_row);
+    const auto first_y = static_cast<std::size_t>(slot.first_y);
+    warm_.entries.push_back({.key = slot.key,
+                             .x = slot.point(),
+                             .alpha = slot.pair.alpha,
+                             .n = slot.pair.n,
+                             .T = slot.pair.T,
+                             .first_row = first_row,
+                             .num_rows = end_row - first_row,
+                             .first_y = first_y,
+                             .num_y = end_y - first_y});
+  }
+  std::sort(warm_.entries.begin(), warm_.entries.end(),
+            [](const SmoothWarmStart::Entry& a, const SmoothWarmStart::Entry& b) { return a.key < b.key; });
+  const auto joint_rows = static_cast<std::ptrdiff_t>(num_pair_rows());
+  warm_.z.assign(problem_.z.begin(), problem_.z.begin() + joint_rows);
+  warm_.s.assign(problem_.s.begin(), problem_.s.begin() + joint_rows);
+  warm_.y.assign(problem_.y.begin(), problem_.y.end());
+  warm_.joint_z.assign(problem_.z.begin() + joint_rows, problem_.z.end());
+  warm_.joint_s.assign(problem_.s.begin() + joint_rows, problem_.s.end());
+}
+
+std::size_t SingleLevelContact::num_pair_rows() const {
+  return problem_.joint_rows.empty() ? problem_.z.size()
+                                     : static_cast<std::size_t>(problem_.joint_rows.front().first_row);
+}
+
+/// The iterate of a solved step. False if its pairs are not these.
+bool SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_plus) {
+  for (const int i : island_.movers()) {
+    FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+    mover.V = mover.X_WL.R * v_plus.segment<3>(mover.first_v);
+    mover.W = mover.X_WL.R * v_plus.segment<3>(mover.first_v + 3);
+  }
+  if (island_.with_tree())
+    for (const int k : problem_.tree->dofs()) problem_.tree->v[k] = v_plus[k];
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    PairSlot& slot = problem_.pairs[k];
+    const auto at = std::lower_bound(solved.entries.begin(), solved.entries.end(), slot.key,
+                                     [](const SmoothWarmStart::Entry& e, const PairKey& key) { return e.key < key; });
+    if (at == solved.entries.end() || at->key != slot.key) return false;
+    slot.pair.x = (at->x - slot.origin) / slot.units.length;
+    slot.pair.alpha = at->alpha;
+    slot.pair.n = at->n;
+    slot.pair.T = at->T;
+    std::copy_n(solved.z.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
+                problem_.z.begin() + slot.first_row);
+    std::copy_n(solved.s.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
+                problem_.s.begin() + slot.first_row);
+    std::copy_n(solved.y.begin() + static_cast<std::ptrdiff_t>(at->first_y), at->num_y,
+                problem_.y.begin() + slot.first_y);
+  }
+  if (!island_.with_tree()) return true;
+  const auto joint_rows = static_cast<std::ptrdiff_t>(num_pair_rows());
+  std::copy(solved.joint_z.begin(), solved.joint_z.end(), problem_.z.begin() + joint_rows);
+  std::copy(solved.joint_s.begin(), solved.joint_s.end(), problem_.s.begin() + joint_rows);
+  return true;
+}
+
+/// Newton steps from a loaded iterate; leaves the factors at the last one.
+bool SingleLevelContact::refine() {
+  problem_.frozen_normal = false;
+  problem_.kappa = options_.kappa;
+  if (island_.cones().empty()) {
+    (void)island_.evaluate();
+    return island_.factor();
+  }
+  const NcpResult result = solver_.solve(island_, {.kappa = options_.kappa,
+                                                   .tolerance = options_.tolerance,
+                                                   .max_iterations = options_.num_refinements + 4,
+                                                   .num_refinements = options_.num_refinements});
+  if (options_.prune_hovering && options_.kappa <= kHoveringBelow)
+    for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+      PairSlot& slot = problem_.pairs[k];
+      slot.left_out = slot.pair.at.z[0] < slot.pair.at.s[0];
+    }
+  return island_.factor() && result.status == NcpStatus::solved;
+}
+
+}  // namespace tangere

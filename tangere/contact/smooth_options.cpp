@@ -1,0 +1,49 @@
+#include "tangere/contact/smooth_options.hpp"
+
+#include <string>
+
+#include "tangere/geometry/check.hpp"
+#include "tangere/math/error.hpp"
+
+namespace tangere {
+
+std::string_view to_string(Formulation formulation) {
+  switch (formulation) {
+    case Formulation::lcp:
+      return "lcp";
+    case Formulation::single_level:
+      return "single_level";
+    case Formulation::bilevel:
+      break;
+  }
+  return "bilevel";
+}
+
+Formulation formulation_from(std::string_view name) {
+  for (const Formulation formulation : {Formulation::lcp, Formulation::single_level, Formulation::bilevel})
+    if (name == to_string(formulation)) return formulation;
+  throw InputError("contact", "must be lcp, single_level or bilevel, got '" + std::string(name) + "'");
+}
+
+std::string_view to_string(SmoothRung rung) {
+  constexpr std::array<std::string_view, kNumSmoothRungs> kNames = {
+      "warm", "cold", "path", "old velocity", "free flight", "ones", "half steps"};
+  return kNames[static_cast<std::size_t>(rung)];
+}
+
+void SmoothOptions::verify() const {
+  const auto require = [](const char* field, double value, double least, double largest) {
+    if (!(value >= least && value <= largest))
+      throw InputError(field, "must be between " + detail::to_text(least) + " and " + detail::to_text(largest) +
+                                  ", got " + detail::to_text(value));
+  };
+  require("kappa", kappa, 1e-12, 0.1);
+  require("tolerance", tolerance, 1e-6, 1.0);
+  require("max_iterations", max_iterations, 1, 1000);
+  require("torsion", torsion, 0.0, 1.0);
+  require("margin", margin, 0.0, 1e3);
+  require("smallest_part", smallest_part, 1e-3, 1.0);
+  require("num_refinements", num_refinements, 0, 20);
+}
+
+}  // namespace tangere

@@ -1,0 +1,83 @@
+#pragma once
+
+/// Options of smooth contact (single_level.hpp, bilevel.hpp).
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace tangere {
+
+/// How contact is solved.
+enum class Formulation {
+  /// Hard contact: a boxed complementarity problem on the contact points at q (lcp.hpp).
+  lcp,
+  /// Smooth contact: collision and contact at the end of the step as one relaxed problem (single_level.hpp).
+  single_level,
+  /// The same contact on top of a collision query at every iterate (bilevel.hpp).
+  bilevel,
+};
+[[nodiscard]] std::string_view to_string(Formulation formulation);
+/// InputError for a name that is none.
+[[nodiscard]] Formulation formulation_from(std::string_view name);
+
+/// One second-order cone for all friction, or a box: |β_k| ≤ friction γ for each direction.
+enum class FrictionShape { cone, pyramid };
+
+struct SmoothOptions {
+  /// The relaxation, relative: γ (α − 1) = κ m √(g l) with the mass m and the length l of the smaller body.
+  double kappa = 1e-6;
+  /// Norms of a solution, as a part of κ.
+  double tolerance = 0.1;
+  int max_iterations = 30;
+  /// Steps start from the last one's contact. Where that fails, and without, from the geometry.
+  bool warm_start = true;
+  FrictionShape friction = FrictionShape::cone;
+  /// Radius of the torsional friction as a part of the smaller body's reach, where both shapes have flat faces.
+  /// ContactOptions::torsional_friction, if positive, is the radius in metres for all pairs instead.
+  double torsion = 0.2;
+  /// Pairs exist from this distance on, as a part of the smaller body's reach, and farther as far as bodies may come
+  /// nearer within a step.
+  double margin = 0.1;
+  /// A step that cannot be solved is halved, and halved again, down to this part of it; 1: never.
+  double smallest_part = 0.125;
+  /// Newton steps beyond the tolerance before derivatives are taken.
+  int num_refinements = 2;
+  /// Derivatives at κ ≤ 1e-4 leave out pairs whose impulse is smaller than their gap (in units): parallel faces that
+  /// hover have a gradient of order one in a band of tilt of width κ, which is noise.
+  bool prune_hovering = true;
+
+  /// Throws InputError naming the first field out of range.
+  void verify() const;
+};
+
+/// How a step's islands were solved: which start led to a solution.
+enum class SmoothRung {
+  warm,
+  /// From the geometry.
+  cold,
+  /// Following the central path from far.
+  path,
+  /// From the old velocity, with shorter steps.
+  old_velocity,
+  /// From free flight, normals held in the matrix.
+  free_flight,
+  /// From all ones, tilted towards the other body.
+  ones,
+  /// In two half steps.
+  half_steps,
+};
+inline constexpr std::size_t kNumSmoothRungs = 7;
+[[nodiscard]] std::string_view to_string(SmoothRung rung);
+
+/// Counts of islands.
+struct SmoothStatistics {
+  std::array<int, kNumSmoothRungs> rungs{};
+  /// Not solved to the tolerance by any.
+  int failures = 0;
+  /// Of the starts that led to a solution, and of the slowest island.
+  int iterations = 0;
+  int max_iterations = 0;
+};
+
+}  // namespace tangere

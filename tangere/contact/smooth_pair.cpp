@@ -1,0 +1,308 @@
+#include "tangere/contact/smooth_pair.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Geometry>
+
+#include "tangere/math/small_lu.hpp"
+#include "tangere/math/so3.hpp"
+
+namespace tangere {
+namespace {
+
+/// Friction below this has no interior worth the name.
+constexpr double kNoFriction = 1e-6;
+
+/// Two directions across n.
+Eigen::Matrix<double, 3, 2, Eigen::DontAlign> any_tangents(const Vector3& n) {
+  int smallest = 0;
+  n.cwiseAbs().minCoeff(&smallest);
+  const Vector3 t = n.cross(Vector3::Unit(smallest)).normalized();
+  Eigen::Matrix<double, 3, 2, Eigen::DontAlign> T;
+  T << t, n.cross(t);
+  return T;
+}
+
+}  // namespace
+
+int SmoothPair::num_contact_rows() const {
+  if (num_friction == 0) return 1;
+  return shape == FrictionShape::cone ? 2 + num_friction : 1 + 2 * num_friction;
+}
+
+void SmoothPair::set_friction(double coefficient, double radius, FrictionShape form) {
+  friction = coefficient;
+  torsion_radius = radius;
+  shape = form;
+  num_friction = coefficient < kNoFriction ? 0 : (radius > 0.0 ? 3 : 2);
+}
+
+/// Where direction k of β₁ and η₁ is.
+int SmoothPair::tail_index(int k) const { return shape == FrictionShape::cone ? 2 + k : 2 + 2 * k; }
+double SmoothPair::beta_0(int k) const { return at.z[shape == FrictionShape::cone ? 1 : 1 + 2 * k]; }
+double SmoothPair::eta_0(int k) const { return at.s[shape == FrictionShape::cone ? 1 : 1 + 2 * k]; }
+
+void SmoothPair::start(double nu) {
+  at.s[0] = std::max(alpha - 1.0, 0.1);
+  at.z[0] = nu / at.s[0];
+  for (int i = 1; i < num_contact_rows(); ++i) at.z[i] = at.s[i] = 0.0;
+  for (int k = 0; k < num_friction; ++k) {
+    const int head = shape == FrictionShape::cone ? 1 : 1 + 2 * k;
+    at.z[head] = at.s[head] = 1.0;
+  }
+  T.setZero();
+}
+
+void SmoothPair::carry_tangents(const Vector3& new_n) {
+  if (T.isZero(0.0)) {
+    n = new_n;
+    T = any_tangents(n);
+    return;
+  }
+  // the smallest rotation from n to new_n, applied to T; a half turn has none
+  const double c = n.dot(new_n);
+  if (c < -0.999) {
+    n = new_n;
+    T = any_tangents(n);
+    return;
+  }
+  const Vector3 axis = n.cross(new_n);
+  for (int k = 0; k < 2; ++k) {
+    const Vector3 t = T.col(k);
+    T.col(k) = t * c + axis.cross(t) + axis * (axis.dot(t) / (1.0 + c));
+  }
+  // off the wear of many small turns
+  T.col(0) = (T.col(0) - new_n * new_n.dot(T.col(0))).normalized();
+  T.col(1) = new_n.cross(T.col(0));
+  n = new_n;
+}
+
+double SmoothPair::evaluate(double shift, const SideVelocity& at_A, const SideVelocity& at_B) {
+  double worst = std::max(A.evaluate(x, alpha), B.evaluate(x, alpha));
+  const Vector3 difference = B.f - A.f;
+  length_ = difference.norm();
+  if (length_ > 0.0) carry_tangents(difference / length_);
+
+  r_g_ << A.f + B.f, A.a + B.a - 1.0;
+  worst = std::max(worst, r_g_.cwiseAbs().maxCoeff());
+  r_gap_ = at.s[0] - (alpha - 1.0 - shift);
+  worst = std::max(worst, std::abs(r_gap_));
+
+  v_rel_ = at_B.at_x - at_A.at_x;
+  w_rel_ = at_B.spin - at_A.spin;
+  for (int k = 0; k < num_friction; ++k) {
+    const double slip = k < 2 ? T.col(k).dot(v_rel_) : torsion_radius * n.dot(w_rel_);
+    r_eta_[k] = at.s[tail_index(k)] - slip;
+    r_beta_[k] = beta_0(k) - friction * at.z[0];
+    worst = std::max({worst, std::abs(r_eta_[k]), std::abs(r_beta_[k])});
+  }
+  return worst;
+}
+
+/// β ∘ η = κ e linearised, η₀ eliminated: db = inverse (r₂ − b r₁ / β₀) − Λ de + λ dβ₀.
+void SmoothPair::friction_law() {
+  Lambda_.setZero();
+  lambda_.setZero();
+  inverse_.setZero();
+  if (shape == FrictionShape::pyramid) {
+    for (int k = 0; k < num_friction; ++k) {
+      const double beta = beta_0(k);
+      const double eta = eta_0(k);
+      const double b = at.z[tail_index(k)];
+      const double e = at.s[tail_index(k)];
+      inverse_(k, k) = 1.0 / (eta - b * e / beta);
+      Lambda_(k, k) = inverse_(k, k) * (beta - b) * (beta + b) / beta;
+      lambda_[k] = -inverse_(k, k) * (e - b * eta / beta);
+    }
+    return;
+  }
+  const double beta = beta_0(0);
+  const double eta = eta_0(0);
+  Vector3 b = Vector3::Zero();
+  Vector3 e = Vector3::Zero();
+  for (int k = 0; k < num_friction; ++k) {
+    b[k] = at.z[tail_index(k)];
+    e[k] = at.s[tail_index(k)];
+  }
+  // (η₀ 1 − b eᵀ / β₀)⁻¹, the denominator positive inside the cones
+  inverse_ = (Matrix3::Identity() + b * e.transpose() / (beta * eta - b.dot(e))) / eta;
+  Lambda_ = inverse_ * (beta * Matrix3::Identity() - b * b.transpose() / beta);
+  lambda_ = -(inverse_ * (e - b * (eta / beta)));
+}
+
+/// x, α and n for changes of (f, a), `right` = what (dx, dα) has to answer to.
+void SmoothPair::collision_change(const Vector4& g_A, const Vector4& g_B, const Vector4& right, Change& change) const {
+  double solution[4] = {right[0], right[1], right[2], right[3]};
+  lu_solve(H_.data(), 4, 4, pivots_, solution);
+  const Vector4 u(solution[0], solution[1], solution[2], solution[3]);
+  change.x = u.head<3>();
+  change.alpha = u[3];
+  const Vector3 df = (g_B - B.H * u - g_A + A.H * u).head<3>();
+  change.n = frozen_normal_ ? Vector3::Zero() : Vector3((df - n * n.dot(df)) / length_);
+}
+
+Vector6 SmoothPair::impulse_change(const Change& change) const {
+  const Vector6 W = impulse();
+  Vector6 out;
+  Vector3 tangential = Vector3::Zero();
+  Vector3 sliding = Vector3::Zero();
+  for (int k = 0; k < std::min(num_friction, 2); ++k) {
+    tangential += at.z[tail_index(k)] * T.col(k);
+    sliding += change.b[k] * T.col(k);
+  }
+  out.head<3>() = n * (change.gamma - tangential.dot(change.n)) + at.z[0] * change.n + sliding;
+  out.tail<3>() = change.x.cross(W.head<3>());
+  if (num_friction == 3)
+    out.tail<3>() += torsion_radius * (n * change.b[2] + at.z[tail_index(2)] * change.n);
+  return out;
+}
+
+Vector6 SmoothPair::impulse() const {
+  Vector6 W;
+  W.head<3>() = at.z[0] * n;
+  W.tail<3>().setZero();
+  for (int k = 0; k < std::min(num_friction, 2); ++k) W.head<3>() += at.z[tail_index(k)] * T.col(k);
+  if (num_friction == 3) W.tail<3>() = torsion_radius * at.z[tail_index(2)] * n;
+  return W;
+}
+
+bool SmoothPair::factor(bool frozen_normal) {
+  frozen_normal_ = frozen_normal;
+  if (!(length_ > 0.0) || !A.factor() || !B.factor()) return false;
+  H_ = A.H + B.H;
+  if (!lu_factor(H_.data(), 4, 4, pivots_)) return false;
+
+  // (x, α) by the twists: H (dx, dα) = H_i (δ_i, 0) + (dθ_i × f_i, 0)
+  X_xi_.setZero();
+  X_xi_.middleCols<3>(0) = A.H.leftCols<3>();
+  X_xi_.block<3, 3>(0, 3) = -so3::hat(A.f);
+  X_xi_.middleCols<3>(6) = B.H.leftCols<3>();
+  X_xi_.block<3, 3>(0, 9) = -so3::hat(B.f);
+  const Matrix4x12R right = X_xi_;
+  lu_solve(H_.data(), 4, 4, pivots_, X_xi_.data(), 12, 12);
+
+  // n
+  if (frozen_normal) {
+    n_xi_.setZero();
+  } else {
+    Matrix3x12 df = (A.H - B.H).topRows<3>() * X_xi_;
+    df.leftCols<6>() -= right.block<3, 6>(0, 0);
+    df.rightCols<6>() += right.block<3, 6>(0, 6);
+    n_xi_ = (df - n * (n.transpose() * df)) / length_;
+  }
+
+  // γ and friction
+  const double stiffness = at.z[0] / at.s[0];
+  const Eigen::Matrix<double, 1, 12> gamma_xi = -stiffness * X_xi_.row(3);
+  e_xi_.setZero();
+  e_U_.setZero();
+  b_xi_.setZero();
+  b_U_.setZero();
+  if (num_friction > 0) {
+    friction_law();
+    const double opening = n.dot(v_rel_);
+    for (int k = 0; k < 2; ++k) {
+      const Vector3 t = T.col(k);
+      e_xi_.row(k) = t.cross(w_rel_).transpose() * X_xi_.topRows<3>() - (opening * t.transpose()) * n_xi_;
+      e_U_.row(k).head<3>() = t.transpose();
+    }
+    if (num_friction == 3) {
+      e_xi_.row(2) = (torsion_radius * w_rel_.transpose()) * n_xi_;
+      e_U_.row(2).tail<3>() = torsion_radius * n.transpose();
+    }
+    b_xi_ = -Lambda_ * e_xi_ + (friction * lambda_) * gamma_xi;
+    b_U_ = -Lambda_ * e_U_;
+  }
+
+  // the impulse
+  const Vector6 W = impulse();
+  const Vector3 tangential = W.head<3>() - at.z[0] * n;
+  Y.setZero();
+  Matrix3x12 F = n * (gamma_xi - tangential.transpose() * n_xi_) + at.z[0] * n_xi_;
+  Matrix3x12 torque = -so3::hat(W.head<3>()) * X_xi_.topRows<3>();
+  if (num_friction > 0) {
+    F += T * b_xi_.topRows<2>();
+    Y.block<3, 6>(0, 12) = T * b_U_.topRows<2>();
+  }
+  if (num_friction == 3) {
+    torque += torsion_radius * (n * b_xi_.row(2) + at.z[tail_index(2)] * n_xi_);
+    Y.block<3, 6>(3, 12) = (torsion_radius * n) * b_U_.row(2);
+  }
+  Y.block<3, 12>(0, 0) = F;
+  Y.block<3, 12>(3, 0) = torque;
+  return true;
+}
+
+void SmoothPair::respond(const double* r_A, const double* r_B, const double* r, Vector6& out) {
+  Vector4 g_A;
+  Vector4 g_B;
+  A.forces(r_A, g_A);
+  B.forces(r_B, g_B);
+  collision_change(g_A, g_B, g_A + g_B + r_g_, own_);
+  own_.gamma = (r[0] - at.z[0] * (own_.alpha - r_gap_)) / at.s[0];
+  own_.e.setZero();
+  own_.b.setZero();
+  if (num_friction > 0) {
+    const double opening = n.dot(v_rel_);
+    const Vector3 carried = w_rel_.cross(own_.x);
+    for (int k = 0; k < 2; ++k) own_.e[k] = T.col(k).dot(carried) - opening * T.col(k).dot(own_.n) - r_eta_[k];
+    if (num_friction == 3) own_.e[2] = torsion_radius * w_rel_.dot(own_.n) - r_eta_[2];
+    Vector3 right = Vector3::Zero();
+    Vector3 dbeta = Vector3::Zero();
+    for (int k = 0; k < num_friction; ++k) {
+      const int head = shape == FrictionShape::cone ? 1 : 1 + 2 * k;
+      right[k] = r[tail_index(k)] - at.z[tail_index(k)] * r[head] / at.z[head];
+      dbeta[k] = friction * own_.gamma - r_beta_[k];
+    }
+    own_.b = inverse_ * right - Lambda_ * own_.e + lambda_.cwiseProduct(dbeta);
+  }
+  out = impulse_change(own_);
+}
+
+Vector6 SmoothPair::respond_outside(const Outside& outside) {
+  Change change;
+  collision_change(outside.g_A, outside.g_B, outside.g_A + outside.g_B, change);
+  change.gamma = -at.z[0] / at.s[0] * change.alpha;
+  change.e.setZero();
+  change.b.setZero();
+  if (num_friction > 0) {
+    const double opening = n.dot(v_rel_);
+    const Vector3 carried = w_rel_.cross(change.x);
+    for (int k = 0; k < 2; ++k) change.e[k] = T.col(k).dot(carried) - opening * T.col(k).dot(change.n);
+    if (num_friction == 3) change.e[2] = torsion_radius * w_rel_.dot(change.n);
+    change.b = -Lambda_ * change.e + lambda_ * (friction * change.gamma + outside.beta_0);
+  }
+  return impulse_change(change);
+}
+
+void SmoothPair::recover(const double* r_A, const double* r_B, const double* r, const Vector6& xi_A,
+                         const Vector6& xi_B, const Vector6& dU, double* dz_A, double* ds_A, double* dz_B, double* ds_B,
+                         double* dz, double* ds, double* dy_A, double* dy_B) {
+  Vector12 xi;
+  xi << xi_A, xi_B;
+  const Vector4 u = X_xi_ * xi;
+  dx = own_.x + u.head<3>();
+  dalpha = own_.alpha + u[3];
+  A.recover(r_A, dx - xi_A.head<3>(), dalpha, dz_A, ds_A, dy_A);
+  B.recover(r_B, dx - xi_B.head<3>(), dalpha, dz_B, ds_B, dy_B);
+
+  ds[0] = dalpha - r_gap_;
+  dz[0] = (r[0] - at.z[0] * ds[0]) / at.s[0];
+  if (num_friction == 0) return;
+  const Vector3 e = own_.e + e_xi_ * xi + e_U_ * dU;
+  const Vector3 b = own_.b + b_xi_ * xi + b_U_ * dU;
+  double dot = 0.0;
+  for (int k = 0; k < num_friction; ++k) {
+    const int i = tail_index(k);
+    const int head = shape == FrictionShape::cone ? 1 : 1 + 2 * k;
+    dz[i] = b[k];
+    ds[i] = e[k];
+    dz[head] = friction * dz[0] - r_beta_[k];
+    if (shape == FrictionShape::pyramid) dot = 0.0;
+    dot += at.s[i] * dz[i] + at.z[i] * ds[i];
+    ds[head] = (r[head] - at.s[head] * dz[head] - dot) / at.z[head];
+  }
+}
+
+}  // namespace tangere

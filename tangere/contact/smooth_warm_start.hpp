@@ -1,0 +1,48 @@
+#pragma once
+
+/// The contact of a smooth step, pair by pair: what the next one starts from, and what derivatives are taken at.
+
+#include <compare>
+#include <cstddef>
+#include <vector>
+
+#include "tangere/math/types.hpp"
+
+namespace tangere {
+
+/// What names a pair from one step to the next: shapes of the scene and their parts.
+struct PairKey {
+  int shape_A = 0;
+  int part_A = 0;
+  int shape_B = 0;
+  int part_B = 0;
+
+  auto operator<=>(const PairKey&) const = default;
+};
+
+/// Where a solve starts from: the contact of the last one.
+struct SmoothWarmStart {
+  struct Entry {
+    PairKey key;
+    /// World.
+    Vector3 x = Vector3::Zero();
+    double alpha = 1.0;
+    Vector3 n = Vector3::UnitZ();
+    Eigen::Matrix<double, 3, 2, Eigen::DontAlign> T = Eigen::Matrix<double, 3, 2, Eigen::DontAlign>::Zero();
+    std::size_t first_row = 0;
+    std::size_t num_rows = 0;
+    std::size_t first_y = 0;
+    std::size_t num_y = 0;
+  };
+  /// Sorted by key.
+  std::vector<Entry> entries;
+  std::vector<double> z;
+  std::vector<double> s;
+  std::vector<double> y;
+  std::vector<double> joint_z;
+  std::vector<double> joint_s;
+
+  void clear();
+};
+
+}  // namespace tangere

@@ -1,0 +1,265 @@
+#include "tangere/sim/smooth_step.hpp"
+
+#include <algorithm>
+
+#include <Eigen/Geometry>
+
+#include "tangere/math/error.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/multibody/kinematics.hpp"
+#include "tangere/sim/integration.hpp"
+
+namespace tangere {
+namespace {
+
+/// d of q' = q ⊕ d: dt v⁺, quaternions by the Cayley map.
+void set_displacement(const World& world, VectorArgument v_plus, VectorX& d) {
+  d = world.options().time_step * v_plus;
+  for (const Joint& joint : world.model().joints()) {
+    if (joint.nq == joint.nv) continue;
+    const int k = joint.first_v + joint.nv - 3;
+    const Vector3 phi = d.segment<3>(k);
+    d.segment<3>(k) = cayley_logarithm(phi);
+  }
+}
+
+/// dd/d(dt v⁺) of the quaternions, else 1: exp(d) = cay(φ) moves by J_r(d) δd = D(φ) δφ.
+Matrix3 displacement_derivative(const Vector3& phi) {
+  return so3::right_jacobian_inverse(cayley_logarithm(phi)) * cayley_right_jacobian(phi);
+}
+
+/// δd for columns of δv⁺.
+template <class D, class V>
+void to_displacements(const World& world, const VectorX& v_plus, const V& v, D&& d) {
+  const double dt = world.options().time_step;
+  d = dt * v;
+  for (const Joint& joint : world.model().joints()) {
+    if (joint.nq == joint.nv) continue;
+    const int k = joint.first_v + joint.nv - 3;
+    const Matrix3 derivative = dt * displacement_derivative(dt * v_plus.segment<3>(k));
+    for (Eigen::Index column = 0; column < v.cols(); ++column) {
+      const Vector3 turned = derivative * v.template block<3, 1>(k, column);
+      d.template block<3, 1>(k, column) = turned;
+    }
+  }
+}
+
+/// Transposed: the gradient of d becomes that of v⁺.
+void from_displacements(const World& world, const VectorX& v_plus, VectorX& d) {
+  const double dt = world.options().time_step;
+  d *= dt;
+  for (const Joint& joint : world.model().joints()) {
+    if (joint.nq == joint.nv) continue;
+    const int k = joint.first_v + joint.nv - 3;
+    const Vector3 turned = displacement_derivative(dt * v_plus.segment<3>(k)).transpose() * d.segment<3>(k);
+    d.segment<3>(k) = turned;
+  }
+}
+
+SmoothState smooth_state(const World& world, VectorArgument q, VectorArgument v, const Workspace::Memory& m) {
+  return {.q = q, .v = v, .tau = m.tau, .v_free = m.v_free, .implicit_inertia = world.implicit_inertia()};
+}
+
+/// Forces, and where they would go; poses and M in `m.data`.
+void begin(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
+  if (m.smooth->contact.problem().tree != nullptr) {
+    smooth_dynamics(world, state, u, m);
+    return;
+  }
+  // free bodies know their own dynamics
+  actuate(world, state.q, state.v, u, m.tau);
+  forward_kinematics(world.model(), m.data, state.q);
+  m.v_free = state.v;
+}
+
+/// The memory of steps half as long.
+Workspace& half_workspace(const World& world, SmoothMemory& smooth) {
+  if (smooth.half_world == nullptr) {
+    WorldOptions options = world.options();
+    options.time_step *= 0.5;
+    options.smooth.smallest_part = std::min(1.0, 2.0 * options.smooth.smallest_part);
+    smooth.half_world = std::make_unique<World>(world.model(), world.actuators(), options, world.scales());
+    smooth.half_workspace = std::make_unique<Workspace>(*smooth.half_world);
+  }
+  return *smooth.half_workspace;
+}
+
+const StepResult& two_half_steps(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
+                                 State& next, Tape* tape) {
+  SmoothMemory& smooth = *m.smooth;
+  Workspace& workspace = half_workspace(world, smooth);
+  workspace.forget();
+  SmoothStatistics statistics;
+  if (tape != nullptr) tape->parts.resize(2);
+  State from = state;
+  for (std::size_t half = 0; half < 2; ++half) {
+    const StepResult& result = step(*smooth.half_world, from, u, workspace, smooth.half_state,
+                                    tape != nullptr ? &tape->parts[half] : nullptr);
+    statistics.failures += result.smooth.failures;
+    statistics.iterations += result.smooth.iterations;
+    statistics.max_iterations = std::max(statistics.max_iterations, result.smooth.max_iterations);
+    from = smooth.half_state;
+    m.result = result;
+  }
+  statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = 1;
+  m.result.smooth = statistics;
+  next = from;
+  if (tape != nullptr) tape->status = m.result.status;
+  return m.result;
+}
+
+}  // namespace
+
+SmoothMemory::SmoothMemory(const World& world)
+    : contact(world.model(), world.scene(), world.options().time_step, world.options().smooth, world.options().contact),
+      derivatives(world.model()) {}
+
+const StepResult& smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
+                              State& next, Tape* tape) {
+  SmoothMemory& smooth = *m.smooth;
+  StepResult& result = m.result;
+  begin(world, state, u, m);
+  if (tape != nullptr) {
+    tape->q = state.q;
+    tape->v = state.v;
+    tape->u = u;
+    tape->impact_time = -1.0;
+    tape->parts.clear();
+  }
+  const SmoothSolution& solution = smooth.contact.solve(m.data, smooth_state(world, state.q, state.v, m));
+  if (solution.statistics.failures > 0 && world.options().smooth.smallest_part < 1.0) {
+    const State old = state;  // `next` may be `state`
+    return two_half_steps(world, old, u, m, next, tape);
+  }
+  result.status = solution.status == NcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
+  result.residual = solution.residual;
+  result.num_islands = solution.num_islands;
+  result.contacts = solution.contacts;
+  result.rows = {};
+  result.sets = {};
+  result.impulses = {};
+  result.smooth = solution.statistics;
+  m.v_plus = solution.v_plus;
+  if (tape != nullptr) {
+    tape->v_plus = m.v_plus;
+    tape->smooth = smooth.contact.warm_start();
+    tape->status = result.status;
+  }
+  if (!m.v_plus.allFinite()) {
+    result.status = StepStatus::not_finite;
+    smooth.contact.warm_start().clear();
+    if (tape != nullptr) tape->status = result.status;
+    if (&next != &state) next = state;
+    return result;
+  }
+  set_displacement(world, m.v_plus, m.delta);
+  advance(world, state.q, m.delta, m.v_plus, next);
+  return result;
+}
+
+namespace {
+
+/// The forces of a tape and their derivatives.
+void begin_derivatives(const World& world, const Tape& tape, Workspace::Memory& m) {
+  if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
+    throw InputError("tape", "is not of this world");
+  begin(world, {tape.q, tape.v}, tape.u, m);
+  actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
+}
+
+SmoothLinearisation linearisation(const World& world, const Tape& tape, const Workspace::Memory& m) {
+  return {.state = smooth_state(world, tape.q, tape.v, m),
+          .v_plus = tape.v_plus,
+          .solved = tape.smooth,
+          .tau_q = m.actuation.d_q,
+          .tau_v = m.actuation.d_v,
+          .implicit_damping = world.implicit_damping()};
+}
+
+/// d(after) d(before).
+void chain(const StepJacobians& before, const StepJacobians& after, StepJacobians& out) {
+  out.q_q = after.q_q * before.q_q + after.q_v * before.v_q;
+  out.q_v = after.q_q * before.q_v + after.q_v * before.v_v;
+  out.q_u = after.q_q * before.q_u + after.q_v * before.v_u + after.q_u;
+  out.v_q = after.v_q * before.q_q + after.v_v * before.v_q;
+  out.v_v = after.v_q * before.q_v + after.v_v * before.v_v;
+  out.v_u = after.v_q * before.q_u + after.v_v * before.v_u + after.v_u;
+}
+
+}  // namespace
+
+void smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out) {
+  SmoothMemory& smooth = *m.smooth;
+  if (!tape.parts.empty()) {
+    Workspace& workspace = half_workspace(world, smooth);
+    for (std::size_t half = 0; half < 2; ++half)
+      smooth_jacobians(*smooth.half_world, tape.parts[half], workspace.memory(), smooth.half_jacobians[half]);
+    chain(smooth.half_jacobians[0], smooth.half_jacobians[1], out);
+    return;
+  }
+  begin_derivatives(world, tape, m);
+  (void)smooth.derivatives.jacobians(smooth.contact, m.data, linearisation(world, tape, m));
+  out.v_q = smooth.derivatives.d_q();
+  out.v_v = smooth.derivatives.d_v();
+  const int nv = world.nv();
+  if (world.actuators().empty()) {
+    out.v_u = smooth.derivatives.d_tau();
+  } else {
+    out.v_u.resize(nv, world.nu());
+    for (int i = 0; i < world.nu(); ++i)
+      out.v_u.col(i) =
+          m.actuation.d_u[i] * smooth.derivatives.d_tau().col(world.actuators()[static_cast<std::size_t>(i)].dof);
+  }
+  set_displacement(world, tape.v_plus, m.displacement);
+  const Integration integration(world.model(), m.displacement, tape.v_plus);
+  out.q_q.setIdentity(nv, nv);
+  out.q_v.setZero(nv, nv);
+  out.q_u.setZero(nv, world.nu());
+  to_displacements(world, tape.v_plus, out.v_q, m.block_q);
+  integration.forward(out.q_q, m.block_q, out.v_q);
+  to_displacements(world, tape.v_plus, out.v_v, m.block_q);
+  integration.forward(out.q_v, m.block_q, out.v_v);
+  to_displacements(world, tape.v_plus, out.v_u, m.block_v);
+  integration.forward(out.q_u, m.block_v, out.v_u);
+}
+
+void smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
+                StateTangent& g_state, VectorX& g_u) {
+  SmoothMemory& smooth = *m.smooth;
+  if (!tape.parts.empty()) {
+    Workspace& workspace = half_workspace(world, smooth);
+    StateTangent between;
+    VectorX g_u_after;
+    smooth_vjp(*smooth.half_world, tape.parts[1], workspace.memory(), g, between, g_u_after);
+    smooth_vjp(*smooth.half_world, tape.parts[0], workspace.memory(), between, g_state, g_u);
+    g_u += g_u_after;
+    return;
+  }
+  begin_derivatives(world, tape, m);
+  set_displacement(world, tape.v_plus, m.displacement);
+  const Integration integration(world.model(), m.displacement, tape.v_plus);
+  m.grad_q = g.q;
+  m.grad_v = g.v;
+  integration.reverse(m.grad_q, m.delta, m.grad_v);
+  from_displacements(world, tape.v_plus, m.delta);
+  m.grad_v += m.delta;
+  (void)smooth.derivatives.reverse(smooth.contact, m.data, linearisation(world, tape, m), m.grad_v, g_state.q,
+                                   g_state.v, m.other_tau);
+  g_state.q += m.grad_q;
+  if (world.actuators().empty()) {
+    g_u = m.other_tau;
+    return;
+  }
+  g_u.resize(world.nu());
+  for (int i = 0; i < world.nu(); ++i)
+    g_u[i] = m.actuation.d_u[i] * m.other_tau[world.actuators()[static_cast<std::size_t>(i)].dof];
+}
+
+void smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
+                StateTangent& d_next) {
+  smooth_jacobians(world, tape, m, m.event);
+  d_next.q = m.event.q_q * d.q + m.event.q_v * d.v + m.event.q_u * du;
+  d_next.v = m.event.v_q * d.q + m.event.v_v * d.v + m.event.v_u * du;
+}
+
+}  // namespace tangere

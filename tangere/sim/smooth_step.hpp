@@ -1,0 +1,38 @@
+#pragma once
+
+/// Steps with smooth contact, and their derivatives (private to sim; step.hpp and step_derivatives.hpp come here).
+///
+/// v⁺ from the single-level problem, then q' = q ⊕ d: d = dt v⁺, but quaternions move by the Cayley map, so that free
+/// bodies keep their angular momentum. A step that no start of the ladder solves is made in two halves.
+
+#include <memory>
+
+#include "tangere/contact/single_level.hpp"
+#include "tangere/contact/single_level_derivatives.hpp"
+#include "tangere/sim/step_derivatives.hpp"
+#include "tangere/sim/step_parameters.hpp"
+#include "tangere/sim/workspace_memory.hpp"
+
+namespace tangere {
+
+struct SmoothMemory {
+  explicit SmoothMemory(const World& world);
+
+  SingleLevelContact contact;
+  SingleLevelDerivatives derivatives;
+  /// For half steps; made when first needed.
+  std::unique_ptr<World> half_world;
+  std::unique_ptr<Workspace> half_workspace;
+  State half_state;
+  StepJacobians half_jacobians[2];
+};
+
+const StepResult& smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
+                              State& next, Tape* tape);
+void smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out);
+void smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
+                StateTangent& g_state, VectorX& g_u);
+void smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
+                StateTangent& d_next);
+
+}  // namespace tangere

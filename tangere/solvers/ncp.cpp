@@ -1,0 +1,219 @@
+#include "tangere/solvers/ncp.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "tangere/math/assert.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/solvers/cone_product.hpp"
+
+namespace tangere {
+namespace {
+
+/// Below this multiple of κ steps are plain.
+constexpr double kPlainBelow = 10.0;
+/// A step shorter than this is a jam; cones are lifted to this part of the mean product.
+constexpr double kJam = 0.1;
+constexpr int kMostHalvings = 8;
+
+/// Calls on(first, dimension) for every cone, numbers one by one.
+template <class On>
+void for_each_cone(std::span<const NcpCone> cones, On&& on) {
+  for (const NcpCone& cone : cones) {
+    if (cone.kind == NcpCone::Kind::second_order) {
+      on(cone.first, cone.size);
+      continue;
+    }
+    for (int i = cone.first; i < cone.first + cone.size; ++i) on(i, 1);
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(NcpStatus status) {
+  switch (status) {
+    case NcpStatus::solved:
+      return "solved";
+    case NcpStatus::iteration_limit:
+      return "iteration limit";
+    case NcpStatus::broken_down:
+      break;
+  }
+  return "broken down";
+}
+
+void NcpOptions::verify() const {
+  const auto require = [](const char* field, double value, double least, double largest) {
+    if (!(value >= least && value <= largest))
+      throw InputError(field, "must be between " + std::to_string(least) + " and " + std::to_string(largest) +
+                                  ", got " + std::to_string(value));
+  };
+  require("kappa", kappa, 1e-14, 1e3);
+  require("tolerance", tolerance, 1e-6, 1.0);
+  require("max_iterations", max_iterations, 1, 100000);
+  require("fraction", fraction, 0.01, 0.999);
+  require("num_refinements", num_refinements, 0, 100);
+}
+
+void NcpSolver::bind(NcpProblem& problem) {
+  cones_ = problem.cones();
+  z_ = problem.z();
+  s_ = problem.s();
+  TANGERE_ASSERT(z_.size() == s_.size());
+  degree_ = 0;
+  for (const NcpCone& cone : cones_) degree_ += cone.degree();
+  for (std::vector<double>* vector : {&r_, &dz_, &ds_, &z_saved_, &s_saved_}) vector->resize(z_.size());
+}
+
+/// r = target e - z ∘ s - second_order Δz ∘ Δs.
+void NcpSolver::set_target(const NcpProblem&, double target, double second_order) {
+  for (const NcpCone& cone : cones_) {
+    if (cone.kind == NcpCone::Kind::orthant) {
+      for (int k = cone.first; k < cone.first + cone.size; ++k) {
+        const auto i = static_cast<std::size_t>(k);
+        r_[i] = target - z_[i] * s_[i];
+        if (second_order > 0.0) r_[i] -= second_order * dz_[i] * ds_[i];
+      }
+      continue;
+    }
+    const auto i = static_cast<std::size_t>(cone.first);
+    double* r = r_.data() + i;
+    cone_product(z_.data() + i, s_.data() + i, cone.size, r);
+    for (int k = 0; k < cone.size; ++k) r[k] = (k == 0 ? target : 0.0) - r[k];
+    if (second_order <= 0.0) continue;
+    r[0] -= second_order * (dz_[i] * ds_[i] + tail_dot(dz_.data() + i, ds_.data() + i, cone.size));
+    for (std::size_t k = 1; k < static_cast<std::size_t>(cone.size); ++k)
+      r[k] -= second_order * (dz_[i] * ds_[i + k] + ds_[i] * dz_[i + k]);
+  }
+}
+
+double NcpSolver::complementarity(double kappa) const {
+  double worst = 0.0;
+  for_each_cone(cones_, [&](int first, int n) {
+    const double* z = z_.data() + first;
+    const double* s = s_.data() + first;
+    const double head = std::abs(z[0] * s[0] + tail_dot(z, s, n) - kappa);
+    // NaN must not pass
+    if (!(head <= worst)) worst = head;
+    for (int k = 1; k < n; ++k)
+      if (const double entry = std::abs(z[0] * s[k] + s[0] * z[k]); !(entry <= worst)) worst = entry;
+  });
+  return worst;
+}
+
+double NcpSolver::mean_product() const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < z_.size(); ++i) sum += z_[i] * s_[i];
+  return degree_ > 0 ? sum / degree_ : 0.0;
+}
+
+double NcpSolver::product_after(double a) const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < z_.size(); ++i) sum += (z_[i] + a * dz_[i]) * (s_[i] + a * ds_[i]);
+  return sum / degree_;
+}
+
+/// The way to the wall, at most `cap`.
+double NcpSolver::largest_step(double cap) const {
+  double a = cap;
+  for_each_cone(cones_, [&](int first, int n) {
+    a = std::min(a, cone_step(z_.data() + first, dz_.data() + first, n));
+    a = std::min(a, cone_step(s_.data() + first, ds_.data() + first, n));
+  });
+  return a;
+}
+
+/// Lifts what is jammed; true if anything was.
+bool NcpSolver::lift(double nu) {
+  bool lifted = false;
+  for_each_cone(cones_, [&](int first, int n) {
+    double* z = z_.data() + first;
+    double* s = s_.data() + first;
+    const double margin_z = cone_margin(z, n);
+    const double margin_s = cone_margin(s, n);
+    const double wanted = kJam * nu;
+    if (margin_z * margin_s >= wanted) return;
+    // (margin_z + t) (margin_s + t) = wanted
+    const double half = 0.5 * (margin_z + margin_s);
+    const double missing = wanted - margin_z * margin_s;
+    const double t = missing / (half + std::sqrt(half * half + missing));
+    z[0] += t;
+    s[0] += t;
+    lifted = true;
+  });
+  return lifted;
+}
+
+void NcpSolver::move(NcpProblem& problem, double a) {
+  for (std::size_t i = 0; i < z_.size(); ++i) {
+    z_[i] = z_saved_[i] + a * dz_[i];
+    s_[i] = s_saved_[i] + a * ds_[i];
+  }
+  problem.advance(a);
+}
+
+NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
+  bind(problem);
+  const double kappa = options.kappa;
+  const double enough = options.tolerance * kappa;
+  NcpResult result;
+  result.equalities = problem.evaluate();
+  result.complementarity = complementarity(kappa);
+  bool jammed = false;
+  int refinements = 0;
+  for (;; ++result.iterations) {
+    result.nu = mean_product();
+    const bool finite = std::isfinite(result.equalities) && std::isfinite(result.complementarity);
+    const bool good = result.equalities <= enough && result.complementarity <= enough;
+    if (good && refinements++ >= options.num_refinements) return result;
+    if (!finite || result.iterations >= options.max_iterations) {
+      result.status = finite ? NcpStatus::iteration_limit : NcpStatus::broken_down;
+      return result;
+    }
+    if (!problem.factor()) {
+      result.status = NcpStatus::broken_down;
+      return result;
+    }
+
+    // direction
+    const bool plain = jammed || result.nu < kPlainBelow * kappa;
+    set_target(problem, jammed ? std::max(result.nu, kappa) : kappa, 0.0);
+    problem.solve(r_, dz_, ds_);
+    double a = std::min(1.0, options.fraction * largest_step(2.0));
+    if (!plain) {
+      const double ratio = std::max(product_after(a), 0.0) / result.nu;
+      set_target(problem, std::max(ratio * ratio * ratio * result.nu, kappa), a * a);
+      problem.solve(r_, dz_, ds_);
+      a = std::min(1.0, options.fraction * largest_step(2.0));
+    }
+
+    // step: shorter while both norms grow
+    problem.save();
+    std::copy(z_.begin(), z_.end(), z_saved_.begin());
+    std::copy(s_.begin(), s_.end(), s_saved_.begin());
+    for (int halvings = 0;; ++halvings, a *= 0.5) {
+      move(problem, a);
+      const double equalities = problem.evaluate();
+      const double products = complementarity(kappa);
+      const bool better = equalities <= result.equalities || products <= result.complementarity;
+      if (!better && halvings < kMostHalvings) continue;
+      result.equalities = equalities;
+      result.complementarity = products;
+      break;
+    }
+
+    jammed = false;
+    if (a < kJam && lift(mean_product())) {
+      jammed = true;
+      result.equalities = problem.evaluate();
+      result.complementarity = complementarity(kappa);
+    }
+  }
+}
+
+NcpResult NcpSolver::continue_to(double kappa, NcpProblem& problem, NcpOptions options) {
+  options.kappa = kappa;
+  return solve(problem, options);
+}
+
+}  // namespace tangere

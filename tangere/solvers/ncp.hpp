@@ -1,0 +1,129 @@
+#pragma once
+
+/// Relaxed nonlinear complementarity by a primal-dual interior point:
+///
+///   f(y, z, s; θ) = 0,   z ∘ s = κ e,   z and s in R₊ⁿ × Q × … × Q
+///
+/// The relaxation κ is part of the problem: its solution is a smooth function of θ, wanted at that κ and not beyond. So
+/// complementarity is tested from both sides, and steps aim at κ, never below.
+///
+/// A problem brings its own linear algebra (`NcpProblem`): the solver sees the cones, and asks for residuals, a
+/// factorisation, and directions. Blocks can so be eliminated as their structure allows. `DenseNcp` is for problems
+/// that have none.
+///
+/// The iteration (Mehrotra's, with what made contact problems converge):
+///
+///   1  direction towards κ; its length a, 0.95 of the way to the wall
+///   2  ν = zᵀs / cones; target max((ν(a)/ν)³ ν, κ); direction with the second-order term a² Δz ∘ Δs
+///   3  below 10 κ: neither of these, plain Newton towards κ (centring from both sides else jams on a cone's wall)
+///   4  accepted unless both norms grow; else halved
+///   5  after a step shorter than 0.1: cones whose margins' product is below 0.1 ν are lifted along e, target ν
+///
+/// until equalities and |z ∘ s - κ e| are below κ / 10.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tangere/math/types.hpp"
+
+namespace tangere {
+
+/// Consecutive entries of z and s: numbers ≥ 0, or one second-order cone of `size` ≥ 2.
+struct NcpCone {
+  enum class Kind { orthant, second_order };
+  Kind kind = Kind::orthant;
+  int first = 0;
+  int size = 1;
+
+  /// Cones it counts as: z ∘ s = κ e makes zᵀs = κ for each.
+  [[nodiscard]] int degree() const { return kind == Kind::orthant ? size : 1; }
+};
+
+enum class NcpStatus {
+  solved,
+  iteration_limit,
+  /// A factorisation failed or a number is not finite.
+  broken_down,
+};
+[[nodiscard]] std::string_view to_string(NcpStatus status);
+
+struct NcpOptions {
+  double kappa = 1e-6;
+  /// Both norms of a solution, as a part of κ.
+  double tolerance = 0.1;
+  int max_iterations = 30;
+  /// Part of the way to the wall that a step takes.
+  double fraction = 0.95;
+  /// More Newton steps once the tolerance is met: each squares the error. For derivatives.
+  int num_refinements = 0;
+
+  /// Throws InputError naming the first field out of range.
+  void verify() const;
+};
+
+/// The problem at its iterate (y, z, s). Everything is the problem's own memory.
+class NcpProblem {
+ public:
+  NcpProblem() = default;
+  NcpProblem(const NcpProblem&) = default;
+  NcpProblem& operator=(const NcpProblem&) = default;
+  NcpProblem(NcpProblem&&) = default;
+  NcpProblem& operator=(NcpProblem&&) = default;
+  virtual ~NcpProblem() = default;
+
+  [[nodiscard]] virtual std::span<const NcpCone> cones() const = 0;
+  [[nodiscard]] virtual std::span<double> z() = 0;
+  [[nodiscard]] virtual std::span<double> s() = 0;
+
+  /// f at the iterate, kept; answers with its largest entry, in units that make κ / 10 a sensible tolerance.
+  virtual double evaluate() = 0;
+  /// Factors of the Newton matrix at the iterate of the last `evaluate`. False if there are none.
+  virtual bool factor() = 0;
+  /// The direction with f + Df (Δy, Δz, Δs) = 0 and arrow(s) Δz + arrow(z) Δs = r; Δy is kept.
+  virtual void solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) = 0;
+  /// Keeps y as the point that steps start from.
+  virtual void save() = 0;
+  /// y = the kept one, moved by a Δy.
+  virtual void advance(double a) = 0;
+};
+
+struct NcpResult {
+  NcpStatus status = NcpStatus::solved;
+  int iterations = 0;
+  /// The norms at the end, and the mean product.
+  double equalities = 0.0;
+  double complementarity = 0.0;
+  double nu = 0.0;
+};
+
+/// Memory of solves. One per thread.
+class NcpSolver {
+ public:
+  /// From the problem's iterate, z and s inside their cones.
+  NcpResult solve(NcpProblem& problem, const NcpOptions& options);
+  /// To another κ, from a solution: the same with few iterations.
+  NcpResult continue_to(double kappa, NcpProblem& problem, NcpOptions options);
+
+ private:
+  void set_target(const NcpProblem& problem, double target, double second_order);
+  [[nodiscard]] double complementarity(double kappa) const;
+  [[nodiscard]] double mean_product() const;
+  [[nodiscard]] double largest_step(double cap) const;
+  [[nodiscard]] double product_after(double a) const;
+  [[nodiscard]] bool lift(double nu);
+  void move(NcpProblem& problem, double a);
+  void bind(NcpProblem& problem);
+
+  std::span<const NcpCone> cones_;
+  std::span<double> z_;
+  std::span<double> s_;
+  int degree_ = 0;
+  std::vector<double> r_;
+  std::vector<double> dz_;
+  std::vector<double> ds_;
+  std::vector<double> z_saved_;
+  std::vector<double> s_saved_;
+};
+
+}  // namespace tangere
