@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/result_log.hpp"
+
 namespace tangere::experiments {
 
 struct Outcome {
@@ -17,6 +19,18 @@ struct Outcome {
   std::string text;
   /// The same for machines.
   nlohmann::json data;
+  /// A picture of it (chart.hpp); empty if there is none.
+  std::string svg;
+};
+
+/// What a run of an experiment is given.
+struct Request {
+  /// The folder with our scene files.
+  std::filesystem::path scenes;
+  /// Of experiments that repeat themselves: how often in every cell of their table. 0: as often as the paper.
+  int runs = 0;
+  /// What earlier runs found out, and where this one's findings go.
+  ResultLog& log;
 };
 
 struct Experiment {
@@ -24,15 +38,27 @@ struct Experiment {
   /// Which paper and where, and what is claimed.
   const char* source;
   const char* claim;
-  /// `scenes`: the folder with our scene files.
-  Outcome (*run)(const std::filesystem::path& scenes);
+  Outcome (*run)(const Request& request);
+  /// Minutes rather than seconds: run by name only, not with `all`.
+  bool is_long = false;
 };
 
 [[nodiscard]] std::span<const Experiment> all_experiments();
 
-[[nodiscard]] Outcome nimble_drone(const std::filesystem::path& scenes);
-[[nodiscard]] Outcome nimble_balls(const std::filesystem::path& scenes);
-[[nodiscard]] Outcome nimble_sets(const std::filesystem::path& scenes);
-[[nodiscard]] Outcome nimble_jacobians(const std::filesystem::path& scenes);
+[[nodiscard]] Outcome nimble_drone(const Request& request);
+[[nodiscard]] Outcome nimble_balls(const Request& request);
+[[nodiscard]] Outcome nimble_sets(const Request& request);
+[[nodiscard]] Outcome nimble_jacobians(const Request& request);
+[[nodiscard]] Outcome silico_drop(const Request& request);
+[[nodiscard]] Outcome silico_drop_3d(const Request& request);
+[[nodiscard]] Outcome silico_drop_two(const Request& request);
+[[nodiscard]] Outcome silico_drop_scales(const Request& request);
+[[nodiscard]] Outcome silico_stack(const Request& request);
+[[nodiscard]] Outcome silico_tower(const Request& request);
+[[nodiscard]] Outcome silico_tower_3d(const Request& request);
+[[nodiscard]] Outcome silico_peg(const Request& request);
+[[nodiscard]] Outcome silico_bundles(const Request& request);
+[[nodiscard]] Outcome silico_timing(const Request& request);
+[[nodiscard]] Outcome dcol_primitives(const Request& request);
 
 }  // namespace tangere::experiments

@@ -38,7 +38,7 @@ Vector4 gradient(const World& world, int steps) {
 
 }  // namespace
 
-Outcome nimble_balls(const std::filesystem::path&) {
+Outcome nimble_balls(const Request& /*request*/) {
   Outcome out;
   out.met = true;
   out.text = "  step (s)   bounce     d x2 / d x1        d x2        d v1        d v2\n";

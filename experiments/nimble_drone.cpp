@@ -35,7 +35,8 @@ std::vector<double> descend(const World& world, const State& start, double heigh
 
 }  // namespace
 
-Outcome nimble_drone(const std::filesystem::path& scenes) {
+Outcome nimble_drone(const Request& request) {
+  const std::filesystem::path& scenes = request.scenes;
   const Scene scene = load_scene(scenes / "drone.xml");
   const World world(scene.robot.model, {}, {.time_step = 1e-3});
   const State start{scene.q, scene.v};

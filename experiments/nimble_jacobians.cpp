@@ -30,7 +30,8 @@ double median_time(F&& f) {
 
 }  // namespace
 
-Outcome nimble_jacobians(const std::filesystem::path& scenes) {
+Outcome nimble_jacobians(const Request& request) {
+  const std::filesystem::path& scenes = request.scenes;
   Outcome out;
   out.met = true;
   out.text =

@@ -7,7 +7,8 @@
 
 namespace tangere::experiments {
 
-Outcome nimble_sets(const std::filesystem::path& scenes) {
+Outcome nimble_sets(const Request& request) {
+  const std::filesystem::path& scenes = request.scenes;
   constexpr int kSteps = 1000;
   Outcome out;
   out.text = "  scene               islands   last sets right   approximate\n";

@@ -64,6 +64,12 @@ struct ExperimentArguments {
   std::string name;
   /// The folder with our scene files; empty: found.
   std::string scenes;
+  /// Where results go as they come, and pictures.
+  std::string output = "tangere-experiments";
+  /// In every cell of a table; 0: as many as the paper.
+  int runs = 0;
+  /// Go on where an interrupted run was.
+  bool resume = false;
   bool json = false;
 };
 [[nodiscard]] int run_experiment(const ExperimentArguments& arguments);

@@ -1,6 +1,7 @@
 /// `tangere experiment [NAME]`: the papers' experiments.
 
 #include <cstdio>
+#include <fstream>
 #include <string>
 
 #include "apps/cli/commands.hpp"
@@ -15,7 +16,24 @@ using experiments::Experiment;
 
 void list() {
   for (const Experiment& experiment : experiments::all_experiments())
-    std::printf("%-18s %s: %s\n", experiment.name, experiment.source, experiment.claim);
+    std::printf("%-18s %s%s: %s\n", experiment.name, experiment.source, experiment.is_long ? " (minutes)" : "",
+                experiment.claim);
+}
+
+bool is_asked(const Experiment& experiment, const std::string& name) {
+  return name == experiment.name || name == "everything" || (name == "all" && !experiment.is_long);
+}
+
+/// Results for machines, and the picture if there is one, beside the log.
+void write_files(const std::filesystem::path& folder, const Experiment& experiment,
+                 const experiments::Outcome& outcome) {
+  if (outcome.svg.empty()) return;
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  const std::filesystem::path file = folder / (std::string(experiment.name) + ".svg");
+  std::ofstream out(file);
+  out << outcome.svg;
+  if (!out.flush()) throw InputError(file.string(), "cannot be written");
 }
 
 /// The folder that was asked for, or the one of the source tree, or ./scenes.
@@ -42,10 +60,13 @@ int run_experiment(const ExperimentArguments& arguments) {
   nlohmann::json json;
   try {
     const std::filesystem::path scenes = scenes_folder(arguments.scenes);
+    const std::filesystem::path output = arguments.output;
     for (const Experiment& experiment : all) {
-      if (arguments.name != "all" && arguments.name != experiment.name) continue;
+      if (!is_asked(experiment, arguments.name)) continue;
       found = true;
-      const experiments::Outcome outcome = experiment.run(scenes);
+      experiments::ResultLog log(output / (std::string(experiment.name) + ".jsonl"), arguments.resume);
+      const experiments::Outcome outcome = experiment.run({scenes, arguments.runs, log});
+      write_files(output, experiment, outcome);
       met = met && outcome.met;
       if (arguments.json) {
         json[experiment.name] = {

@@ -84,8 +84,15 @@ int run(int argc, char** argv) {
   ExperimentArguments experiment;
   CLI::App* experiment_command =
       app.add_subcommand("experiment", "Run an experiment of the papers: was its claim met?");
-  experiment_command->add_option("NAME", experiment.name, "Which one, or all (default: list them)");
+  experiment_command->add_option("NAME", experiment.name,
+                                 "Which one, all that take seconds, or everything (default: list them)");
   experiment_command->add_option("--scenes", experiment.scenes, "Folder with the project's scene files");
+  experiment_command->add_option("--output", experiment.output, "Folder for results as they come, and pictures")
+      ->capture_default_str();
+  experiment_command
+      ->add_option("--runs", experiment.runs, "Runs in every cell of a table (default: as many as the paper)")
+      ->check(CLI::Range(0, 1000000));
+  experiment_command->add_flag("--resume", experiment.resume, "Go on where an interrupted run was");
   experiment_command->add_flag("--json", experiment.json, "For machines");
   experiment_command->footer("Exit code 1 if a claim was not met.");
 

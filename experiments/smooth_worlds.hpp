@@ -1,0 +1,79 @@
+#pragma once
+
+/// Worlds of the smooth-contact experiments: bodies that move in a plane, and free ones, over a floor.
+
+#include <string>
+#include <vector>
+
+#include "tangere/math/random.hpp"
+#include "tangere/sim/step.hpp"
+
+namespace tangere::experiments {
+
+/// The grid of Silico's tests.
+inline constexpr double kFrequencies[] = {10.0, 20.0, 30.0, 50.0, 70.0, 100.0};
+inline constexpr double kRelaxations[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10};
+
+/// A body in the plane z = 0, y up.
+struct PlanarBody {
+  Shape shape;
+  /// x, y, angle, and their rates.
+  Vector3 q = Vector3::Zero();
+  Vector3 v = Vector3::Zero();
+  double mass = 1.0;
+  double inertia = 0.2;
+};
+/// A posed shape that stands still.
+struct Fixture {
+  Shape shape;
+  Pose X_WS{};
+};
+
+struct Setup {
+  World world;
+  State state;
+};
+
+/// Friction of all that touches; the floor is y ≤ 0.
+[[nodiscard]] Setup planar_setup(const std::vector<PlanarBody>& bodies, const std::vector<Fixture>& fixtures,
+                                 double friction, const WorldOptions& options, double gravity = 9.81);
+/// The prism of a polygon with these rows (not normalised) and offsets, `half_depth` to both sides.
+[[nodiscard]] Shape prism(const std::vector<Vector2>& rows, const std::vector<double>& offsets, double half_depth);
+
+/// A free body.
+struct FreeBody {
+  Shape shape;
+  Pose X_WB{};
+  /// Linear in world axes, angular in body axes.
+  Vector3 velocity = Vector3::Zero();
+  Vector3 omega = Vector3::Zero();
+  MassProperties inertia{};
+};
+/// With a floor z ≤ 0 if `floor`.
+[[nodiscard]] Setup free_setup(const std::vector<FreeBody>& bodies, bool floor, double friction,
+                               const WorldOptions& options, double gravity = 9.81);
+
+/// Options of a cell: single level, cold, pairs at any distance, as the paper has it.
+[[nodiscard]] WorldOptions smooth_options(double frequency, double kappa);
+
+/// What a run of steps had to show.
+struct RunCount {
+  long steps = 0;
+  /// Islands solved, and their iterations.
+  long islands = 0;
+  long iterations = 0;
+  /// Steps that were not solved by the first start; not at all.
+  long second_tries = 0;
+  long failures = 0;
+  std::array<long, kNumSmoothRungs> rungs{};
+
+  void add(const StepResult& result);
+  void add(const RunCount& other);
+};
+/// `rung n, …` of those that acted beyond the first start.
+[[nodiscard]] std::string ladder_text(const RunCount& count);
+
+/// The largest 1 − α over all pairs of shapes that may collide, by the scaling query; not below 0.
+[[nodiscard]] double violation(const World& world, const VectorX& q, Data& data);
+
+}  // namespace tangere::experiments
