@@ -39,13 +39,13 @@ namespace tangere {
 
 /// The state of a step and where its smooth dynamics goes.
 struct SmoothState {
-  VectorArgument q;
-  VectorArgument v;
+  Eigen::Ref<const VectorX> q;
+  Eigen::Ref<const VectorX> v;
   /// Generalised forces of actuators and controls.
-  VectorArgument tau;
+  Eigen::Ref<const VectorX> tau;
   /// v + dt (M + implicit inertia)⁻¹ (all forces); and that inertia, a diagonal.
-  VectorArgument v_free;
-  VectorArgument implicit_inertia;
+  Eigen::Ref<const VectorX> v_free;
+  Eigen::Ref<const VectorX> implicit_inertia;
 };
 
 struct SmoothSolution {

@@ -15,7 +15,7 @@ namespace tangere {
 /// A solved step, and how its forces depend on the state.
 struct SmoothLinearisation {
   SmoothState state;
-  VectorArgument v_plus;
+  Eigen::Ref<const VectorX> v_plus;
   const SmoothWarmStart& solved;
   /// dτ/dq and dτ/dv of the actuators, diagonal.
   const VectorX& tau_q;
