@@ -39,8 +39,6 @@ struct Experiment {
   const char* source;
   const char* claim;
   Outcome (*run)(const Request& request);
-  /// Minutes rather than seconds: run by name only, not with `all`.
-  bool is_long = false;
 };
 
 [[nodiscard]] std::span<const Experiment> all_experiments();
@@ -54,10 +52,13 @@ struct Experiment {
 [[nodiscard]] Outcome silico_drop_two(const Request& request);
 [[nodiscard]] Outcome silico_drop_scales(const Request& request);
 [[nodiscard]] Outcome silico_stack(const Request& request);
+[[nodiscard]] Outcome silico_stack_3d(const Request& request);
 [[nodiscard]] Outcome silico_tower(const Request& request);
 [[nodiscard]] Outcome silico_tower_3d(const Request& request);
 [[nodiscard]] Outcome silico_peg(const Request& request);
+[[nodiscard]] Outcome silico_peg_3d(const Request& request);
 [[nodiscard]] Outcome silico_bundles(const Request& request);
+[[nodiscard]] Outcome silico_bundles_3d(const Request& request);
 [[nodiscard]] Outcome silico_timing(const Request& request);
 [[nodiscard]] Outcome dcol_primitives(const Request& request);
 

@@ -5,7 +5,7 @@
 #include "apps/cli/text.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/smooth_worlds.hpp"
-#include "tangere/geometry/mass_properties.hpp"
+#include "tangere/math/so3.hpp"
 
 namespace tangere::experiments {
 namespace {
@@ -82,7 +82,7 @@ Outcome silico_tower_3d(const Request& /*request*/) {
   for (int i = 0; i < 10; ++i) {
     FreeBody body{cube};
     body.X_WB.p = {0.02 * random.uniform(-1.0, 1.0), 0.02 * random.uniform(-1.0, 1.0), 0.2 + 0.4 * i};
-    body.inertia = mass_properties(cube, 1.0 / 0.064);
+    body.inertia = inertia_of(cube, 1.0);
     bodies.push_back(body);
   }
   Setup setup = free_setup(bodies, true, 0.5, warm_options(0.01, 1e-6));
@@ -117,6 +117,98 @@ Outcome silico_peg(const Request& /*request*/) {
   out.data = summary(ran);
   out.met = std::abs(ran.state.q[1] - s) < 1e-3 && std::abs(ran.state.q[2]) < 0.01 && ran.count.failures == 0 &&
             ran.worst_violation < 1e-8;
+  return out;
+}
+
+Outcome silico_stack_3d(const Request& /*request*/) {
+  PaddedPolygon hexagon{MatrixX2(6, 2), VectorX::Constant(6, 0.4), 0.1};
+  for (int i = 0; i < 6; ++i) hexagon.C.row(i) << std::cos(M_PI * i / 3.0), std::sin(M_PI * i / 3.0);
+  const Shape shapes[] = {hexagon, Box{.size = {0.5, 0.4, 0.3}}, Cylinder{.radius = 0.15, .length = 0.3}};
+  const double heights[] = {0.1, 0.35, 0.65};
+  Outcome out;
+  out.text = "  kappa     moved   speed at the end   second starts  failed\n";
+  out.met = true;
+  for (const double kappa : {1e-4, 1e-6, 1e-8}) {
+    std::vector<FreeBody> bodies;
+    for (int i = 0; i < 3; ++i) {
+      FreeBody body{shapes[i]};
+      body.X_WB.p = {0.02 * i, -0.01 * i, heights[i]};
+      // the cylinder's axis is x: upright
+      if (i == 2) body.X_WB.R = so3::exp(Vector3(0.0, -0.5 * M_PI, 0.0));
+      body.inertia = inertia_of(shapes[i], 1.0);
+      bodies.push_back(body);
+    }
+    Setup setup = free_setup(bodies, true, 0.5, warm_options(0.01, kappa));
+    const VectorX start = setup.state.q;
+    const Ran ran = run(setup, 200);
+    double moved = 0.0;
+    for (int i = 0; i < 3; ++i) moved = std::max(moved, (ran.state.q - start).segment<3>(7 * i).norm());
+    const double speed = ran.state.v.cwiseAbs().maxCoeff();
+    out.text += cli::formatted("  %.0e  %.1e   %16.1e   %13ld  %6ld\n", kappa, moved, speed, ran.count.second_tries,
+                               ran.count.failures);
+    out.data["runs"].push_back(summary(ran));
+    out.met = out.met && ran.count.failures == 0 && moved < 100.0 * kappa && ran.worst_violation < 1e-8;
+  }
+  return out;
+}
+
+Outcome silico_peg_3d(const Request& /*request*/) {
+  const double s = 0.249;
+  MatrixX3 A(10, 3);
+  VectorX b(10);
+  A << 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 1, 0, -0.2, -1, 0, -0.2, 0, 1, -0.2, 0, -1, -0.2;
+  A.rowwise().normalize();
+  b << s, s, s, s, 3.0 * s, s, 0.9 * s, 0.9 * s, 0.9 * s, 0.9 * s;
+  FreeBody peg{Shape(Polytope{A, b})};
+  peg.X_WB = {so3::exp(Vector3(0.10, 0.15, 0.03)), {0.01, -0.01, 1.5}};
+  peg.inertia.mass = 1.0;
+  peg.inertia.center.setZero();
+  peg.inertia.inertia = 0.2 * Matrix3::Identity();
+  std::vector<Fixture> walls;
+  for (const double side : {-1.0, 1.0}) {
+    walls.push_back({Shape(Box{.size = {0.5, 1.5, 1.0}}), Pose::translation({0.5 * side, 0.0, 0.5})});
+    walls.push_back({Shape(Box{.size = {0.5, 0.5, 1.0}}), Pose::translation({0.0, 0.5 * side, 0.5})});
+  }
+  Setup setup = free_setup({peg}, true, 0.03, warm_options(0.01, 1e-9), 9.81, walls);
+  const Ran ran = run(setup, 500);
+  const double tilt = ran.state.q.segment<2>(3).norm();
+  Outcome out;
+  out.text = cli::formatted("  the peg is at (%.4f, %.4f, %.4f), tilted by %.1e; in the hole z is %.4f\n",
+                            ran.state.q[0], ran.state.q[1], ran.state.q[2], 2.0 * tilt, s) +
+             counts(ran);
+  out.data = summary(ran);
+  out.met =
+      std::abs(ran.state.q[2] - s) < 1e-3 && tilt < 0.005 && ran.count.failures == 0 && ran.worst_violation < 1e-8;
+  return out;
+}
+
+Outcome silico_bundles_3d(const Request& /*request*/) {
+  const Shape both = Bundle{{{Shape(Box{.size = {0.6, 0.6, 0.3}}), Pose()},
+                             {Shape(Capsule{.radius = 0.1, .length = 2.0}), Pose::translation({0.0, 0.0, 0.1})}}};
+  const Shape sum = MinkowskiSum{{{Shape(Cone{.height = 0.6, .half_angle = 0.6}), Pose()},
+                                  {Shape(Ellipsoid{.semi_axes = {0.1, 0.2, 0.15}}), Pose()}}};
+  FreeBody first{both};
+  first.X_WB = {so3::exp(Vector3(0.3, -0.2, 0.1)), {0.0, 0.0, 1.2}};
+  first.omega = {0.5, 0.0, -1.0};
+  first.inertia.mass = 1.0;
+  first.inertia.center.setZero();
+  first.inertia.inertia = Vector3(0.05, 0.2, 0.2).asDiagonal();
+  FreeBody second{sum};
+  second.X_WB = {so3::exp(Vector3(0.0, 0.7, 0.4)), {0.3, 0.2, 2.4}};
+  second.inertia.mass = 1.0;
+  second.inertia.center.setZero();
+  second.inertia.inertia = 0.05 * Matrix3::Identity();
+  Setup setup = free_setup({first, second}, true, 0.6, warm_options(0.01, 1e-5));
+  const Ran ran = run(setup, 500);
+  Outcome out;
+  for (int i = 0; i < 2; ++i)
+    out.text += cli::formatted("  %s: (%.3f, %.3f, %.3f), speed %.1e\n", i == 0 ? "union" : "sum  ", ran.state.q[7 * i],
+                               ran.state.q[7 * i + 1], ran.state.q[7 * i + 2], ran.state.v.segment<6>(6 * i).norm());
+  out.text += counts(ran);
+  out.data = summary(ran);
+  // what is round may roll on
+  out.met = ran.count.failures == 0 && ran.worst_violation < 1e-6 && ran.state.v.segment<6>(0).norm() < 1e-2 &&
+            ran.state.q[2] < 0.5 && ran.state.q[9] < 1.0;
   return out;
 }
 

@@ -3,12 +3,23 @@
 #include <algorithm>
 
 #include "apps/cli/text.hpp"
+#include "tangere/geometry/mass_properties.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/proximity/scaling.hpp"
 
 namespace tangere::experiments {
 namespace {
+
+void add_fixtures(const std::vector<Fixture>& fixtures, double friction, ModelBuilder& builder) {
+  for (std::size_t i = 0; i < fixtures.size(); ++i) {
+    const std::string name = "fixture" + std::to_string(i);
+    builder.add_body(
+        {.name = name,
+         .shapes = {{.name = name, .shape = fixtures[i].shape, .X_BS = fixtures[i].X_WS, .friction = friction}}},
+        {.name = name});
+  }
+}
 
 BodySpec floor_body(const Vector3& up, double friction) {
   return {.name = "floor", .shapes = {{.name = "floor", .shape = HalfSpace{up, 0.0}, .friction = friction}}};
@@ -21,13 +32,7 @@ Setup planar_setup(const std::vector<PlanarBody>& bodies, const std::vector<Fixt
   ModelBuilder builder("plane");
   builder.set_gravity({0.0, -gravity, 0.0});
   builder.add_body(floor_body(Vector3::UnitY(), friction), {.name = "floor"});
-  for (std::size_t i = 0; i < fixtures.size(); ++i) {
-    const std::string name = "fixture" + std::to_string(i);
-    builder.add_body(
-        {.name = name,
-         .shapes = {{.name = name, .shape = fixtures[i].shape, .X_BS = fixtures[i].X_WS, .friction = friction}}},
-        {.name = name});
-  }
+  add_fixtures(fixtures, friction, builder);
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const std::string name = "body" + std::to_string(i);
     MassProperties inertia;
@@ -61,11 +66,19 @@ Shape prism(const std::vector<Vector2>& rows, const std::vector<double>& offsets
   return out;
 }
 
+MassProperties inertia_of(const Shape& shape, double mass) {
+  MassProperties out = mass_properties(shape, 1.0);
+  out.inertia *= mass / out.mass;
+  out.mass = mass;
+  return out;
+}
+
 Setup free_setup(const std::vector<FreeBody>& bodies, bool floor, double friction, const WorldOptions& options,
-                 double gravity) {
+                 double gravity, const std::vector<Fixture>& fixtures) {
   ModelBuilder builder("space");
   builder.set_gravity({0.0, 0.0, -gravity});
   if (floor) builder.add_body(floor_body(Vector3::UnitZ(), friction), {.name = "floor"});
+  add_fixtures(fixtures, friction, builder);
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const std::string name = "body" + std::to_string(i);
     builder.add_body({.name = name,

@@ -51,7 +51,10 @@ struct FreeBody {
 };
 /// With a floor z ≤ 0 if `floor`.
 [[nodiscard]] Setup free_setup(const std::vector<FreeBody>& bodies, bool floor, double friction,
-                               const WorldOptions& options, double gravity = 9.81);
+                               const WorldOptions& options, double gravity = 9.81,
+                               const std::vector<Fixture>& fixtures = {});
+/// Homogeneous, of this mass.
+[[nodiscard]] MassProperties inertia_of(const Shape& shape, double mass);
 
 /// Options of a cell: single level, cold, pairs at any distance, as the paper has it.
 [[nodiscard]] WorldOptions smooth_options(double frequency, double kappa);

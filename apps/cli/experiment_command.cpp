@@ -16,12 +16,7 @@ using experiments::Experiment;
 
 void list() {
   for (const Experiment& experiment : experiments::all_experiments())
-    std::printf("%-18s %s%s: %s\n", experiment.name, experiment.source, experiment.is_long ? " (minutes)" : "",
-                experiment.claim);
-}
-
-bool is_asked(const Experiment& experiment, const std::string& name) {
-  return name == experiment.name || name == "everything" || (name == "all" && !experiment.is_long);
+    std::printf("%-18s %s: %s\n", experiment.name, experiment.source, experiment.claim);
 }
 
 /// Results for machines, and the picture if there is one, beside the log.
@@ -62,7 +57,7 @@ int run_experiment(const ExperimentArguments& arguments) {
     const std::filesystem::path scenes = scenes_folder(arguments.scenes);
     const std::filesystem::path output = arguments.output;
     for (const Experiment& experiment : all) {
-      if (!is_asked(experiment, arguments.name)) continue;
+      if (arguments.name != "all" && arguments.name != experiment.name) continue;
       found = true;
       experiments::ResultLog log(output / (std::string(experiment.name) + ".jsonl"), arguments.resume);
       const experiments::Outcome outcome = experiment.run({scenes, arguments.runs, log});

@@ -84,8 +84,7 @@ int run(int argc, char** argv) {
   ExperimentArguments experiment;
   CLI::App* experiment_command =
       app.add_subcommand("experiment", "Run an experiment of the papers: was its claim met?");
-  experiment_command->add_option("NAME", experiment.name,
-                                 "Which one, all that take seconds, or everything (default: list them)");
+  experiment_command->add_option("NAME", experiment.name, "Which one, or all (default: list them)");
   experiment_command->add_option("--scenes", experiment.scenes, "Folder with the project's scene files");
   experiment_command->add_option("--output", experiment.output, "Folder for results as they come, and pictures")
       ->capture_default_str();

@@ -124,8 +124,9 @@ class Runner {
       const StepResult& result = step(world_, state, u_, workspace_, state);
       report.wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
       if (result.status == StepStatus::not_finite)
-        throw std::runtime_error(formatted("step %d: the next state would not be finite (dt = %g, max |u| = %g, max |v| = %g)",
-                                           number, world_.options().time_step, largest(u_), largest(state.v)));
+        throw std::runtime_error(
+            formatted("step %d: the next state would not be finite (dt = %g, max |u| = %g, max |v| = %g)", number,
+                      world_.options().time_step, largest(u_), largest(state.v)));
       count(result, report);
       return result;
     } catch (const InputError& error) {

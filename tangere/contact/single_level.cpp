@@ -315,6 +315,7 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.units.speed = natural_speed(slot.units.length, model_.gravity(), time_step_);
   slot.num_cones = part_A.set->rows.num_orthant() + part_A.set->rows.num_cones() + part_B.set->rows.num_orthant() +
                    part_B.set->rows.num_cones();
+  if (!options_.shift) slot.num_cones = 0;
   const bool at_A = part_A.set->outer_radius <= part_B.set->outer_radius;
   slot.origin = (poses_[static_cast<std::size_t>(at_A ? key.shape_A : key.shape_B)] * (at_A ? part_A : part_B).X_SP).p;
 

@@ -27,6 +27,9 @@ enum class FrictionShape { cone, pyramid };
 struct SmoothOptions {
   /// The relaxation, relative: γ (α − 1) = κ m √(g l) with the mass m and the length l of the smaller body.
   double kappa = 1e-6;
+  /// Contact acts at α − 1 − d κ, d the number of cones of the pair's collision: nothing penetrates at any κ. Without
+  /// (the paper's form) bodies at rest overlap by a few κ of their size.
+  bool shift = true;
   /// Norms of a solution, as a part of κ.
   double tolerance = 0.1;
   int max_iterations = 30;
