@@ -16,7 +16,7 @@ constexpr double kSomeReach = 0.1;
 
 }  // namespace
 
-RowScales::RowScales(const Model& model) {
+RowScales::RowScales(const Model& model) : smooth_(model) {
   Data data(model);
   (void)mass_matrix(model, data, neutral_configuration(model));
   factor_mass_matrix(model, data);

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "tangere/contact/smooth_units.hpp"
 #include "tangere/multibody/model.hpp"
 
 namespace tangere {
@@ -19,6 +20,8 @@ class RowScales {
   [[nodiscard]] double linear(int body_A, int body_B) const { return of(linear_, body_A) + of(linear_, body_B); }
   [[nodiscard]] double angular(int body_A, int body_B) const { return of(angular_, body_A) + of(angular_, body_B); }
   [[nodiscard]] double coordinate(int dof) const { return coordinate_[static_cast<std::size_t>(dof)]; }
+  /// Units of smooth contact.
+  [[nodiscard]] const SmoothUnits& smooth() const { return smooth_; }
 
  private:
   [[nodiscard]] static double of(const std::vector<double>& scales, int body) {
@@ -28,6 +31,7 @@ class RowScales {
   std::vector<double> linear_;
   std::vector<double> angular_;
   std::vector<double> coordinate_;
+  SmoothUnits smooth_;
 };
 
 }  // namespace tangere

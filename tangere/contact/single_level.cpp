@@ -51,18 +51,20 @@ void require_smooth_support(const Model& model, const ContactOptions& options) {
                        "smooth contact has no mimics ('" + joint.spec.name + "'): use lcp, or set mimics to false");
 }
 
-SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene& scene, double time_step,
-                                       const SmoothOptions& options, const ContactOptions& contact_options)
+SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene& scene, const SmoothUnits& units,
+                                       double time_step, const SmoothOptions& options,
+                                       const ContactOptions& contact_options)
     : model_(model),
       scene_(scene),
       time_step_(time_step),
       options_(options),
       contact_options_(contact_options),
-      units_(model, time_step),
+      units_(units),
+      coordinates_(model, units, time_step),
       island_(problem_) {
   options_.verify();
   require_smooth_support(model, contact_options);
-  problem_.units = &units_;
+  problem_.units = &coordinates_;
   problem_.time_step = time_step;
   problem_.kappa = options.kappa;
   for (std::size_t i = 0; i < scene.shapes().size(); ++i) {
@@ -111,10 +113,10 @@ void SingleLevelContact::find_movers() {
     FreeMover& at = problem_.free[static_cast<std::size_t>(mover)];
     if (model_.joint(static_cast<int>(b)).nv == 6) {
       at.body = static_cast<int>(b);
-      at.units = units_.body(at.body);
+      at.units = units_.body(at.body, time_step_);
     }
   }
-  if (!tree_dofs.empty()) problem_.tree = std::make_unique<TreeMover>(model_, units_, std::move(tree_dofs));
+  if (!tree_dofs.empty()) problem_.tree = std::make_unique<TreeMover>(model_, coordinates_, std::move(tree_dofs));
   const std::size_t nodes = problem_.free.size() + 1;
   parent_.resize(nodes);
   island_of_.resize(nodes);
@@ -130,7 +132,7 @@ void SingleLevelContact::add_joint_rows() {
     }
     if (contact_options_.joint_friction && spec.friction > 0.0)
       problem_.joint_rows.push_back(
-          {JointRow::Kind::friction, dof, time_step_ * spec.friction / units_.momentum(dof)});
+          {JointRow::Kind::friction, dof, time_step_ * spec.friction / coordinates_.momentum(dof)});
   }
 }
 
@@ -167,10 +169,11 @@ void SingleLevelContact::place_shapes(const Data& data, const SmoothState& state
       const std::span<const int> way = way_of(model_, at.body);
       for (const int k : way) {
         const double speed = std::max(std::abs(state.v[k]), std::abs(state.v_free[k]));
-        (units_.slides(k) ? linear : angular) += speed;
+        (coordinates_.slides(k) ? linear : angular) += speed;
       }
+      linear += time_step_ * model_.gravity().norm();
       reach_of_step_[i] = time_step_ * (linear + angular * at.reach) +
-                          0.5 * options_.margin * units_.body(at.body).length;
+                          0.5 * options_.margin * units_.length(at.body);
     }
     broad_phase_.update(static_cast<int>(i), widened(bounds(shape.shape, poses_[i]), reach_of_step_[i]));
   }
@@ -305,14 +308,15 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.sides = {side_of(key.shape_A, part_A.X_SP), side_of(key.shape_B, part_B.X_SP)};
 
   // units of the smaller and of the lighter
-  slot.units.length = std::min(part_A.set->outer_radius, part_B.set->outer_radius);
+  slot.units.length =
+      std::min(units_.part_length(key.shape_A, key.part_A), units_.part_length(key.shape_B, key.part_B));
   slot.units.mass = std::numeric_limits<double>::infinity();
   for (const int shape : {key.shape_A, key.shape_B}) {
     const int body = scene_.shapes()[static_cast<std::size_t>(shape)].body;
     if (moves_[static_cast<std::size_t>(body)] != 0)
-      slot.units.mass = std::min(slot.units.mass, units_.body(body).mass);
+      slot.units.mass = std::min(slot.units.mass, units_.mass(body));
   }
-  slot.units.speed = natural_speed(slot.units.length, model_.gravity(), time_step_);
+  slot.units.speed = units_.speed(slot.units.length, time_step_);
   slot.num_cones = part_A.set->rows.num_orthant() + part_A.set->rows.num_cones() + part_B.set->rows.num_orthant() +
                    part_B.set->rows.num_cones();
   if (!options_.shift) slot.num_cones = 0;

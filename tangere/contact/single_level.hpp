@@ -2,7 +2,8 @@
 
 /// Single-level smooth contact: collision and contact at the end of the step as one relaxed complementarity problem.
 ///
-///   SingleLevelContact contact(model, scene, dt, options, contact_options);
+///   const SmoothUnits units(model);
+///   SingleLevelContact contact(model, scene, units, dt, options, contact_options);
 ///   const SmoothSolution& solution = contact.solve(data, {q, v, tau, v_free, implicit_inertia});
 ///
 /// Through a world: `WorldOptions::formulation = Formulation::single_level`, then step, tapes and derivatives as ever
@@ -62,9 +63,12 @@ struct SmoothSolution {
 
 class SingleLevelContact {
  public:
-  /// All must outlive it. InputError for loop constraints and mimics.
-  SingleLevelContact(const Model& model, const CollisionScene& scene, double time_step, const SmoothOptions& options,
-                     const ContactOptions& contact_options);
+  /// Keeps copies of all. InputError for loop constraints and mimics.
+  SingleLevelContact(const Model& model, const CollisionScene& scene, const SmoothUnits& units, double time_step,
+                     const SmoothOptions& options, const ContactOptions& contact_options);
+
+  SingleLevelContact(const SingleLevelContact&) = delete;
+  SingleLevelContact& operator=(const SingleLevelContact&) = delete;
 
   /// `data` has the poses at q, and the mass matrix if there are trees.
   const SmoothSolution& solve(const Data& data, const SmoothState& state);
@@ -89,8 +93,11 @@ class SingleLevelContact {
     return good;
   }
 
-  [[nodiscard]] const SmoothUnits& units() const { return units_; }
-  [[nodiscard]] bool is_free(int body) const { return mover_of_body_[static_cast<std::size_t>(body)] >= 0; }
+  [[nodiscard]] const Model& model() const { return model_; }
+  [[nodiscard]] const CollisionScene& scene() const { return scene_; }
+  /// The free mover of a body; -1 for what is fixed or part of a tree.
+  [[nodiscard]] int mover_of_body(int body) const { return mover_of_body_[static_cast<std::size_t>(body)]; }
+  [[nodiscard]] bool moves(int body) const { return moves_[static_cast<std::size_t>(body)] != 0; }
 
  private:
   void set_up(const Data& data, const SmoothState& state);
@@ -129,12 +136,13 @@ class SingleLevelContact {
   void keep();
   void read_answer();
 
-  const Model& model_;
-  const CollisionScene& scene_;
+  Model model_;
+  CollisionScene scene_;
   double time_step_;
   SmoothOptions options_;
   ContactOptions contact_options_;
   SmoothUnits units_;
+  CoordinateUnits coordinates_;
   SmoothProblem problem_;
   SmoothIsland island_;
   NcpSolver solver_;

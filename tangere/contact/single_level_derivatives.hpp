@@ -9,6 +9,7 @@
 /// (SmoothPair::Y), and it moves what the momenta were before the step.
 
 #include "tangere/contact/single_level.hpp"
+#include "tangere/multibody/parameters.hpp"
 
 namespace tangere {
 
@@ -22,6 +23,18 @@ struct SmoothLinearisation {
   const VectorX& tau_v;
   /// dt stiffness of the coordinates, which acts as a damper on the old velocity.
   const VectorX& implicit_damping;
+};
+
+/// A parameter of a step.
+struct SmoothParameter {
+  enum class Kind { model, friction, shape_placement, shape_size, none };
+
+  Kind kind = Kind::none;
+  /// Kind::model.
+  Parameter model{};
+  /// The others: index into the scene's shapes, and of x y z rx ry rz or of the shape's own parameters.
+  int shape = 0;
+  int component = 0;
 };
 
 class SingleLevelDerivatives {
@@ -38,7 +51,12 @@ class SingleLevelDerivatives {
   bool reverse(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, VectorArgument g, VectorX& g_q,
                VectorX& g_v, VectorX& g_tau);
 
+  /// dv⁺ by parameters: nv x their number.
+  bool parameters(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
+                  std::span<const SmoothParameter> parameters, MatrixX& out);
+
  private:
+  friend class SmoothParameterColumn;
   void smooth_terms(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step);
   void island_terms(SingleLevelContact& contact, SmoothIsland& island, const SmoothLinearisation& step);
   void free_terms(const FreeMover& mover, int row, const SmoothLinearisation& step);

@@ -94,7 +94,7 @@ struct SmoothProblem {
   std::vector<PairSlot> pairs;
   std::size_t num_pairs = 0;
   std::vector<JointRow> joint_rows;
-  const SmoothUnits* units = nullptr;
+  const CoordinateUnits* units = nullptr;
   double time_step = 0.0;
   double kappa = 0.0;
   bool frozen_normal = false;

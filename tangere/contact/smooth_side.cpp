@@ -240,6 +240,31 @@ void SmoothSide::forces(const double* r, Vector4& g) {
   g[3] = inverse_length_ * u[3];
 }
 
+Vector4 SmoothSide::parameter_forces(int parameter) {
+  const int ny = rows_.num_aux;
+  const int count = num_rows(rows_);
+  std::fill(at_.r_s, at_.r_s + count, 0.0);
+  std::fill(at_.r_y, at_.r_y + ny, 0.0);
+  Vector4 direct = Vector4::Zero();
+  for (const RowDerivative& entry : shape_->derivatives) {
+    if (entry.parameter != parameter) continue;
+    // columns: p, α, y, and the constant, which is a length
+    double variable = inverse_length_;
+    if (entry.column < 4) variable = u_[entry.column];
+    if (entry.column >= 4 && entry.column < 4 + ny) variable = at_.y[entry.column - 4];
+    at_.r_s[entry.row] -= entry.value * variable;
+    const double force = entry.value * at_.z[entry.row];
+    if (entry.column < 4) direct[entry.column] += force;
+    if (entry.column >= 4 && entry.column < 4 + ny) at_.r_y[entry.column - 4] += force;
+  }
+  parameter_zero_.assign(static_cast<std::size_t>(count), 0.0);
+  Vector4 g;
+  forces(parameter_zero_.data(), g);
+  g.head<3>() += X.R * direct.head<3>();
+  g[3] += inverse_length_ * direct[3];
+  return g;
+}
+
 void SmoothSide::recover(const double* r, const Vector3& dx, double dalpha, double* dz, double* ds, double* dy) const {
   const int ny = rows_.num_aux;
   const int m = rows_.num_orthant;

@@ -13,6 +13,7 @@
 /// divided by l.
 
 #include <array>
+#include <vector>
 
 #include "tangere/geometry/convex_set.hpp"
 #include "tangere/math/se3.hpp"
@@ -57,6 +58,9 @@ class SmoothSide {
   bool factor();
   /// g for complementarity residuals r (as long as z).
   void forces(const double* r, Vector4& g);
+  /// The change of (f, a) as a parameter of the shape moves, poses and variables held but for what `forces` eliminates.
+  /// Overwrites the residuals.
+  [[nodiscard]] Vector4 parameter_forces(int parameter);
   /// dz and ds for dx − δ (world axes) and dα.
   void recover(const double* r, const Vector3& dx, double dalpha, double* dz, double* ds, double* dy) const;
 
@@ -77,6 +81,7 @@ class SmoothSide {
   SideNumbers at_;
   Vector4 u_ = Vector4::Zero();
   std::array<int, kMaxAux> pivots_{};
+  std::vector<double> parameter_zero_;
 };
 
 }  // namespace tangere

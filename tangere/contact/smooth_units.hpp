@@ -1,8 +1,8 @@
 #pragma once
 
-/// Natural units of the single-level problem: lengths, masses and speeds of the order of what moves, so that the same
-/// scene made a hundred times larger or heavier is the same problem, and κ is relative. Constants of a model and a time
-/// step: derivatives do not see them.
+/// Natural units of smooth contact: lengths, masses and speeds of the order of what moves, so that the same scene made a
+/// hundred times larger or heavier is the same problem, and κ is relative. Constants of a model: a world with other
+/// parameters keeps the units of the one it came from, so that derivatives do not see them.
 
 #include <vector>
 
@@ -19,30 +19,50 @@ struct Units {
   [[nodiscard]] double impulse() const { return mass * speed; }
 };
 
-/// The speed that goes with a length: √(g l), what a fall over it gives; without gravity, that which crosses a
-/// thirty-second of it in a step.
-[[nodiscard]] double natural_speed(double length, const Vector3& gravity, double time_step);
-
-/// Units of bodies and coordinates.
+/// Lengths and masses of bodies, of their shapes' parts and of coordinates.
 class SmoothUnits {
  public:
-  SmoothUnits(const Model& model, double time_step);
+  explicit SmoothUnits(const Model& model);
 
-  /// Length: the reach of its shapes from its own centre; mass: all that hangs from its joint.
-  [[nodiscard]] const Units& body(int body) const { return bodies_[static_cast<std::size_t>(body)]; }
-  /// Unit of velocity and of momentum of a coordinate.
-  [[nodiscard]] double velocity(int dof) const { return velocities_[static_cast<std::size_t>(dof)]; }
-  [[nodiscard]] double momentum(int dof) const { return momenta_[static_cast<std::size_t>(dof)]; }
-  [[nodiscard]] bool slides(int dof) const { return slides_[static_cast<std::size_t>(dof)]; }
-  /// A radian, or the length of a coordinate that slides.
-  [[nodiscard]] double position(int dof) const { return positions_[static_cast<std::size_t>(dof)]; }
+  /// The speed that goes with a length: √(g l), what a fall over it gives; without gravity, that which crosses a
+  /// thirty-second of it in a step.
+  [[nodiscard]] double speed(double length, double time_step) const;
+  /// Length: the largest reach of its shapes from their own centres; mass: all that hangs from its joint.
+  [[nodiscard]] Units body(int body, double time_step) const;
+  [[nodiscard]] double mass(int body) const { return bodies_[static_cast<std::size_t>(body)].mass; }
+  [[nodiscard]] double length(int body) const { return bodies_[static_cast<std::size_t>(body)].length; }
+  /// The reach of a convex part of a shape (collision_scene.hpp numbers these) from its centre.
+  [[nodiscard]] double part_length(int shape, int part) const {
+    return parts_[static_cast<std::size_t>(shape)][static_cast<std::size_t>(part)];
+  }
 
  private:
   std::vector<Units> bodies_;
-  std::vector<double> velocities_;
-  std::vector<double> momenta_;
-  std::vector<double> positions_;
-  std::vector<bool> slides_;
+  std::vector<std::vector<double>> parts_;
+  double gravity_ = 0.0;
+};
+
+/// Units of velocity, momentum and position of the coordinates, at a time step.
+class CoordinateUnits {
+ public:
+  CoordinateUnits(const Model& model, const SmoothUnits& units, double time_step);
+
+  [[nodiscard]] double velocity(int dof) const { return of(dof).velocity; }
+  [[nodiscard]] double momentum(int dof) const { return of(dof).momentum; }
+  /// A radian, or the length of a coordinate that slides.
+  [[nodiscard]] double position(int dof) const { return of(dof).position; }
+  [[nodiscard]] bool slides(int dof) const { return of(dof).slides; }
+
+ private:
+  struct Coordinate {
+    double velocity = 1.0;
+    double momentum = 1.0;
+    double position = 1.0;
+    bool slides = false;
+  };
+  [[nodiscard]] const Coordinate& of(int dof) const { return coordinates_[static_cast<std::size_t>(dof)]; }
+
+  std::vector<Coordinate> coordinates_;
 };
 
 }  // namespace tangere

@@ -23,7 +23,7 @@ Vector6 bracket(const Vector6& S, const Vector6& T) {
 
 }  // namespace
 
-TreeMover::TreeMover(const Model& model, const SmoothUnits& units, std::vector<int> dofs)
+TreeMover::TreeMover(const Model& model, const CoordinateUnits& units, std::vector<int> dofs)
     : model_(model), units_(units), data_(model), velocities_(model), dofs_(std::move(dofs)) {
   places_.assign(static_cast<std::size_t>(model.nv()), -1);
   for (std::size_t i = 0; i < dofs_.size(); ++i) places_[static_cast<std::size_t>(dofs_[i])] = static_cast<int>(i);

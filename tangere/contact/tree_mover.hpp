@@ -19,7 +19,7 @@ namespace tangere {
 class TreeMover {
  public:
   /// `dofs`: the coordinates it moves, in the order of the model; all others stay where they are.
-  TreeMover(const Model& model, const SmoothUnits& units, std::vector<int> dofs);
+  TreeMover(const Model& model, const CoordinateUnits& units, std::vector<int> dofs);
 
   [[nodiscard]] int size() const { return static_cast<int>(dofs_.size()); }
   [[nodiscard]] std::span<const int> dofs() const { return dofs_; }
@@ -79,7 +79,7 @@ class TreeMover {
 
  private:
   const Model& model_;
-  const SmoothUnits& units_;
+  const CoordinateUnits& units_;
   Data data_;
   BodyVelocities velocities_;
   std::vector<int> dofs_;

@@ -111,8 +111,9 @@ const StepResult& two_half_steps(const World& world, const State& state, VectorA
 }  // namespace
 
 SmoothMemory::SmoothMemory(const World& world)
-    : contact(world.model(), world.scene(), world.options().time_step, world.options().smooth, world.options().contact),
-      derivatives(world.model()) {}
+    : contact(world.model(), world.scene(), world.scales().smooth(), world.options().time_step, world.options().smooth,
+              world.options().contact),
+      derivatives(contact.model()) {}
 
 const StepResult& smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
                               State& next, Tape* tape) {
@@ -260,6 +261,60 @@ void smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, cons
   smooth_jacobians(world, tape, m, m.event);
   d_next.q = m.event.q_q * d.q + m.event.q_v * d.v + m.event.q_u * du;
   d_next.v = m.event.v_q * d.q + m.event.v_v * d.v + m.event.v_u * du;
+}
+
+namespace {
+
+SmoothParameter smooth_parameter(const StepParameter& p) {
+  using Kind = StepParameter::Kind;
+  SmoothParameter out;
+  out.model = p.model;
+  out.shape = p.shape;
+  out.component = p.component;
+  switch (p.kind) {
+    case Kind::model:
+      out.kind = SmoothParameter::Kind::model;
+      break;
+    case Kind::friction:
+      out.kind = SmoothParameter::Kind::friction;
+      break;
+    case Kind::restitution:  // has no part in it
+      out.kind = SmoothParameter::Kind::none;
+      break;
+    case Kind::shape_placement:
+      out.kind = SmoothParameter::Kind::shape_placement;
+      break;
+    case Kind::shape_size:
+      out.kind = SmoothParameter::Kind::shape_size;
+      break;
+  }
+  return out;
+}
+
+}  // namespace
+
+void smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
+                                std::span<const StepParameter> parameters, StepParameterJacobians& out) {
+  SmoothMemory& smooth = *m.smooth;
+  if (!tape.parts.empty()) {
+    Workspace& workspace = half_workspace(world, smooth);
+    StepParameterJacobians before;
+    smooth_parameter_jacobians(*smooth.half_world, tape.parts[0], workspace.memory(), parameters, before);
+    smooth_parameter_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), parameters, out);
+    smooth_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), m.event);
+    out.q += m.event.q_q * before.q + m.event.q_v * before.v;
+    out.v += m.event.v_q * before.q + m.event.v_v * before.v;
+    return;
+  }
+  std::vector<SmoothParameter> list;
+  for (const StepParameter& parameter : parameters) list.push_back(smooth_parameter(parameter));
+  begin_derivatives(world, tape, m);
+  (void)smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), list, out.v);
+  set_displacement(world, tape.v_plus, m.displacement);
+  const Integration integration(world.model(), m.displacement, tape.v_plus);
+  out.q.setZero(world.nv(), out.v.cols());
+  to_displacements(world, tape.v_plus, out.v, m.block_q);
+  integration.forward(out.q, m.block_q, out.v);
 }
 
 }  // namespace tangere

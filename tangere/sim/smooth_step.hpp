@@ -35,4 +35,7 @@ void smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, cons
 void smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
                 StateTangent& d_next);
 
+void smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
+                                std::span<const StepParameter> parameters, StepParameterJacobians& out);
+
 }  // namespace tangere

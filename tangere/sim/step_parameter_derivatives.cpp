@@ -18,6 +18,7 @@
 #include "tangere/multibody/parameter_derivatives.hpp"
 #include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
+#include "tangere/sim/smooth_step.hpp"
 #include "tangere/sim/step_parameters.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
@@ -249,6 +250,10 @@ void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
                               std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   Workspace::Memory& m = workspace.memory();
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
+  if (m.smooth != nullptr) {
+    smooth_parameter_jacobians(world, tape, m, parameters, out);
+    return;
+  }
   const auto count = static_cast<int>(parameters.size());
   if (tape.bounced()) {
     BounceColumns columns(world.nv(), count);

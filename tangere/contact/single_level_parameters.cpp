@@ -1,0 +1,504 @@
+/// r_θ of every parameter, then dv⁺ = −S⁻¹ r_θ.
+///
+///   inertia of a free body      its momenta; the centre also moves the levers, the mass their weights
+///   inertia, springs, …         of trees: dt times the inverse dynamics' derivative
+///   placement of a joint        of a free body: as its own position and attitude. Of a tree: everything beyond is
+///                               carried by a twist S: sets with it, velocities by S × (V − V_parent), motions of the
+///                               coordinates beyond by S × S_k
+///   placement of a shape        the set is carried, nothing else
+///   friction                    β₀ = friction γ
+///   size of a shape             its rows
+
+#include <Eigen/Geometry>
+
+#include "tangere/contact/single_level_derivatives.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/multibody/links.hpp"
+#include "tangere/multibody/parameter_derivatives.hpp"
+
+namespace tangere {
+namespace {
+
+using Kind = SideBody::Kind;
+
+double sign_of(std::size_t side) { return side == 0 ? -1.0 : 1.0; }
+
+/// The twist about `about` of a frame placed at X in P, as one of the six components of its placement moves.
+Vector6 placement_twist(const Pose& X_WP, const Pose& X, int component, const Vector3& about) {
+  const Vector3 unit = Vector3::Unit(component % 3);
+  Vector6 out = Vector6::Zero();
+  if (component < 3) {
+    out.head<3>() = X_WP.R * unit;
+    return out;
+  }
+  const Vector3 turn = X_WP.R * (so3::right_jacobian(-so3::log(X.R)) * unit);
+  out << turn.cross(about - X_WP * X.p), turn;
+  return out;
+}
+
+Vector6 bracket(const Vector6& S, const Vector6& T) {
+  const Vector3 s = S.head<3>();
+  const Vector3 sw = S.tail<3>();
+  const Vector3 t = T.head<3>();
+  const Vector3 tw = T.tail<3>();
+  Vector6 out;
+  out << sw.cross(t) + s.cross(tw), sw.cross(tw);
+  return out;
+}
+
+/// How the moments of a link change with a parameter of one of its bodies: link axes, inertia about the centre.
+struct MomentChange {
+  double mass = 0.0;
+  Vector3 center = Vector3::Zero();
+  Matrix3 inertia = Matrix3::Zero();
+};
+
+MomentChange moment_change(const Model& model, const FreeMover& mover, const Parameter& p) {
+  const Pose X_LB = to_pose(model.links().bodies[static_cast<std::size_t>(p.index)].X_LB);
+  const MassProperties& body = model.body(p.index).spec.inertia;
+  const Vector3 r = X_LB * body.center - mover.center_L;
+  MomentChange change;
+  if (p.kind == Parameter::Kind::mass) {
+    change.mass = 1.0;
+    change.center = r / mover.mass;
+    change.inertia = r.squaredNorm() * Matrix3::Identity() - r * r.transpose();
+  }
+  if (p.kind == Parameter::Kind::center) {
+    const Vector3 d = X_LB.R.col(p.component);
+    change.center = body.mass / mover.mass * d;
+    change.inertia =
+        body.mass * (2.0 * r.dot(d) * Matrix3::Identity() - r * d.transpose() - d * r.transpose());
+  }
+  if (p.kind == Parameter::Kind::inertia) {
+    constexpr int kEntries[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    Matrix3 unit = Matrix3::Zero();
+    const auto [i, j] = kEntries[p.component];
+    unit(i, j) = unit(j, i) = 1.0;
+    change.inertia = X_LB.R * unit * X_LB.R.transpose();
+  }
+  return change;
+}
+
+/// The same for a body that is carried by a twist about the link's origin, in link axes.
+void carry(const Model& model, const FreeMover& mover, int body, const Vector6& twist, MomentChange& change) {
+  const Pose X_LB = to_pose(model.links().bodies[static_cast<std::size_t>(body)].X_LB);
+  const MassProperties& inertia = model.body(body).spec.inertia;
+  const Vector3 c = X_LB * inertia.center;
+  const Vector3 r = c - mover.center_L;
+  const Vector3 w = twist.tail<3>();
+  const Vector3 d = twist.head<3>() + w.cross(c);
+  const Matrix3 J = X_LB.R * inertia.inertia * X_LB.R.transpose();
+  change.center += inertia.mass / mover.mass * d;
+  change.inertia += inertia.mass * (2.0 * r.dot(d) * Matrix3::Identity() - r * d.transpose() - d * r.transpose());
+  change.inertia += so3::hat(w) * J - J * so3::hat(w);
+}
+
+bool is_inertial(const Parameter& p) {
+  return p.kind == Parameter::Kind::mass || p.kind == Parameter::Kind::center || p.kind == Parameter::Kind::inertia;
+}
+
+}  // namespace
+
+/// r_θ of one island, in units.
+class SmoothParameterColumn {
+ public:
+  SmoothParameterColumn(SingleLevelContact& contact, SmoothIsland& island, const SingleLevelDerivatives& derivatives,
+                        const SmoothLinearisation& step, const MatrixX& tree_columns)
+      : contact_(contact),
+        model_(contact.model()),
+        problem_(contact.problem()),
+        island_(island),
+        derivatives_(derivatives),
+        step_(step),
+        tree_columns_(tree_columns) {}
+
+  void fill(const SmoothParameter& p, int index, double* r) {
+    r_ = r;
+    switch (p.kind) {
+      case SmoothParameter::Kind::model:
+        add_model(p.model, index);
+        break;
+      case SmoothParameter::Kind::friction:
+        add_friction(p.shape);
+        break;
+      case SmoothParameter::Kind::shape_placement:
+        add_shape(p);
+        break;
+      case SmoothParameter::Kind::shape_size:
+        add_size(p);
+        break;
+      case SmoothParameter::Kind::none:
+        break;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool has(int mover) const {
+    for (const int i : island_.movers())
+      if (i == mover) return true;
+    return false;
+  }
+
+  void add_model(const Parameter& p, int index) {
+    if (p.kind == Parameter::Kind::gravity) {
+      for (const int i : island_.movers()) {
+        const FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+        r_[island_.place_of(i) + p.component] -= mover.mass * mover.time_step / mover.units.impulse();
+      }
+    } else if (is_inertial(p)) {
+      const int mover = contact_.mover_of_body(p.index);
+      if (mover >= 0 && has(mover))
+        add_inertia(mover, moment_change(model_, problem_.free[static_cast<std::size_t>(mover)], p));
+      if (mover >= 0) return;
+    } else if (p.kind == Parameter::Kind::placement) {
+      const int mover = contact_.mover_of_body(p.index);
+      if (mover >= 0 && model_.joint(p.index).nv == 6) {
+        if (has(mover)) add_free_placement(mover, p);
+        return;
+      }
+      if (mover >= 0 && has(mover)) add_carried_inertia(mover, p);
+      add_placement(p);
+      if (mover >= 0) return;
+    } else {
+      for (const int i : island_.movers()) {
+        const FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+        if (p.index >= mover.first_v && p.index < mover.first_v + 6) {
+          add_free_damping(i, p);
+          return;
+        }
+      }
+    }
+    if (island_.with_tree()) add_tree(index);
+  }
+
+  /// Dampers on the old velocity: −dt of the force − v.
+  void add_free_damping(int mover, const Parameter& p) {
+    if (p.kind != Parameter::Kind::damping) return;
+    const int row = island_.place_of(mover);
+    const auto n = static_cast<Eigen::Index>(island_.num_velocities());
+    const auto r = derivatives_.r_.view();
+    const int k = p.index - problem_.free[static_cast<std::size_t>(mover)].first_v;
+    for (int i = 0; i < 6; ++i) r_[row + i] -= step_.state.v[p.index] * r(row + i, 2 * n + row + k);
+  }
+
+  void add_tree(int index) {
+    const TreeMover& tree = *problem_.tree;
+    for (int i = 0; i < tree.size(); ++i) {
+      const int dof = tree.dofs()[static_cast<std::size_t>(i)];
+      r_[island_.tree_place() + i] += tree_columns_(dof, index) / problem_.units->momentum(dof);
+    }
+  }
+
+  void add_inertia(int index, const MomentChange& change) {
+    const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
+    const Matrix3& R = mover.X_WL.R;
+    const double dt = mover.time_step;
+    const Vector3 W_old = R * step_.state.v.segment<3>(mover.first_v + 3);
+    const Vector3 V_old = R * step_.state.v.segment<3>(mover.first_v);
+    const Vector3 arm = R * change.center;
+    const Vector3 before = V_old - cayley_shift(-dt * W_old, mover.arm) / dt + dt * model_.gravity();
+    const Vector3 swept = cayley_shift(dt * mover.W, arm);
+    const Vector3 linear = change.mass * (mover.V_c - before) +
+                           (mover.mass / dt) * (swept + cayley_shift(-dt * W_old, arm));
+    const Matrix3 J = R * change.inertia * R.transpose();
+    // F of the step, without gravity
+    const Vector3 F = (mover.linear_before - mover.mass * before) / dt;
+    const Vector3 angular =
+        discrete_momentum(J, mover.W, dt) - discrete_momentum(J, W_old, -dt) + dt * arm.cross(F);
+    const int row = island_.place_of(index);
+    Eigen::Map<Vector3>(r_ + row) += linear / mover.units.impulse();
+    Eigen::Map<Vector3>(r_ + row + 3) += angular / (mover.units.impulse() * mover.units.length);
+
+    // levers
+    for_pairs([&](PairSlot& slot) {
+      for (std::size_t j = 0; j < 2; ++j) {
+        if (slot.sides[j].kind != Kind::free || slot.sides[j].index != index) continue;
+        Vector3 shared = slot.weights[j] * swept;
+        if (slot.sides[1 - j].kind == Kind::free && change.mass != 0.0) {
+          const FreeMover& other = problem_.free[static_cast<std::size_t>(slot.sides[1 - j].index)];
+          const double total = mover.mass + other.mass;
+          // the weight of this body is the other's part of the mass
+          shared += dt * change.mass * other.mass / (total * total) * (other.V_c - mover.V_c);
+        }
+        for (std::size_t i = 0; i < 2; ++i) {
+          if (slot.sides[i].kind != Kind::free) continue;
+          Vector3 lever = -shared;
+          if (i == j) lever -= arm;
+          Vector6 W = Vector6::Zero();
+          W.tail<3>() = (lever / slot.units.length).cross(slot.pair.impulse().head<3>());
+          add_to_side(slot, i, W);
+        }
+      }
+    });
+  }
+
+  /// As the body's own position and attitude.
+  void add_free_placement(int index, const Parameter& p) {
+    const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
+    const Vector6 twist = placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ, p.component, mover.X_WL.p);
+    const int row = island_.place_of(index);
+    Vector6 d;
+    d << mover.X_WL.R.transpose() * twist.head<3>(), mover.X_WL.R.transpose() * twist.tail<3>();
+    const auto r = derivatives_.r_.view();
+    for (int i = 0; i < island_.num_velocities(); ++i)
+      for (int k = 0; k < 6; ++k) r_[i] += r(i, row + k) * d[k];
+    turned_ = {index, d.tail<3>()};
+  }
+
+  /// Of bodies fixed to a free one.
+  void add_carried_inertia(int index, const Parameter& p) {
+    const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
+    const Matrix3 Rt = mover.X_next.R.transpose();
+    const Vector6 twist =
+        placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ, p.component, mover.X_next.p);
+    Vector6 in_link;
+    in_link << Rt * twist.head<3>(), Rt * twist.tail<3>();
+    MomentChange change;
+    for (int b = p.index; b < model_.num_bodies(); ++b)
+      if (is_beyond(b, p.index)) carry(model_, mover, b, in_link, change);
+    add_inertia(index, change);
+  }
+
+  /// What is beyond a joint is carried by a twist at the end of the step.
+  void add_placement(const Parameter& p) {
+    const int parent = model_.body(p.index).parent;
+    const Pose X_WP = pose(parent);
+    const Pose& X_PJ = model_.joint(p.index).spec.X_PJ;
+    for_pairs([&](PairSlot& slot) {
+      const Vector3 x = slot.point();
+      Vector12 xi = Vector12::Zero();
+      Vector6 U = Vector6::Zero();
+      const Vector6 S = placement_twist(X_WP, X_PJ, p.component, x);
+      bool carried = false;
+      for (std::size_t i = 0; i < 2; ++i) {
+        const SideBody& side = slot.sides[i];
+        if (!is_beyond(body_of(slot, i), p.index)) continue;
+        carried = true;
+        xi.segment<6>(static_cast<Eigen::Index>(6 * i)) = in_units(slot, S);
+        if (side.kind != Kind::tree) continue;
+        const TreeMover& tree = *problem_.tree;
+        Vector6 V = tree.twist(side.index, x);
+        if (parent != kWorld && contact_.moves(parent)) V -= tree.twist(parent, x);
+        U += sign_of(i) * velocity_in_units(slot, bracket(S, V));
+        // motions of the coordinates beyond
+        const Vector6 W = slot.impulse();
+        const std::span<const int> way = way_of(model_, side.index);
+        turning_.assign(way.size(), 0.0);
+        for (std::size_t k = 0; k < way.size(); ++k) {
+          if (!is_of(way[k], p.index)) continue;
+          const Vector6 motion = slot.tree[i].U_v.col(static_cast<Eigen::Index>(k));
+          turning_[k] = bracket(S, motion).dot(W);
+        }
+        add_turning(slot, i, way, p.index);
+      }
+      if (carried) add_response(slot, xi, U);
+    });
+  }
+
+  /// Rows of Jᵀ W whose motions are carried; those of free joints in the old axes.
+  void add_turning(const PairSlot&, std::size_t side, std::span<const int> way, int joint) {
+    const TreeMover& tree = *problem_.tree;
+    Eigen::VectorXd rows = Eigen::VectorXd::Zero(model_.nv());
+    for (std::size_t k = 0; k < way.size(); ++k)
+      if (is_of(way[k], joint)) rows[way[k]] = turning_[k];
+    for (const TreeMover::Turning& turn : tree.turning())
+      if (turn.linear >= 0) rows.segment<3>(turn.linear) = turn.X * rows.segment<3>(turn.linear).eval();
+    for (const int dof : way)
+      r_[island_.tree_place() + tree.place(dof)] -= sign_of(side) * rows[dof] / problem_.units->momentum(dof);
+  }
+
+  void add_friction(int shape) {
+    for_pairs([&](PairSlot& slot) {
+      if (slot.pair.num_friction == 0) return;
+      const double friction_A = contact_.scene().shape(model_, slot.key.shape_A).friction;
+      const double friction_B = contact_.scene().shape(model_, slot.key.shape_B).friction;
+      if (shape != (friction_A <= friction_B ? slot.key.shape_A : slot.key.shape_B)) return;
+      SmoothPair::Outside outside;
+      outside.beta_0 = slot.pair.at.z[0];
+      add_impulse(slot, slot.pair.respond_outside(outside));
+    });
+  }
+
+  void add_shape(const SmoothParameter& p) {
+    const Pose& X_BS = contact_.scene().shape(model_, p.shape).X_BS;
+    for_pairs([&](PairSlot& slot) {
+      Vector12 xi = Vector12::Zero();
+      for (std::size_t i = 0; i < 2; ++i)
+        if ((i == 0 ? slot.key.shape_A : slot.key.shape_B) == p.shape)
+          xi.segment<6>(static_cast<Eigen::Index>(6 * i)) =
+              in_units(slot, placement_twist(pose(body_of(slot, i)), X_BS, p.component, slot.point()));
+      if (!xi.isZero(0.0)) add_response(slot, xi, Vector6::Zero());
+    });
+  }
+
+  void add_size(const SmoothParameter& p) {
+    for_pairs([&](PairSlot& slot) {
+      SmoothPair::Outside outside;
+      bool any = false;
+      for (std::size_t i = 0; i < 2; ++i) {
+        if ((i == 0 ? slot.key.shape_A : slot.key.shape_B) != p.shape) continue;
+        const ConvexPart& part = contact_.scene().shape(model_, p.shape).shape.parts()[static_cast<std::size_t>(
+            i == 0 ? slot.key.part_A : slot.key.part_B)];
+        const int own = p.component - part.first_parameter;
+        if (own < 0 || own >= part.set->num_parameters) continue;
+        (i == 0 ? outside.g_A : outside.g_B) = slot.side(static_cast<int>(i)).parameter_forces(own);
+        any = true;
+      }
+      if (any) add_impulse(slot, slot.pair.respond_outside(outside));
+    });
+  }
+
+  template <class On>
+  void for_pairs(On&& on) {
+    for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k)
+      if (!problem_.pairs[k].left_out) on(problem_.pairs[k]);
+  }
+
+  [[nodiscard]] static Vector6 in_units(const PairSlot& slot, const Vector6& twist) {
+    Vector6 out = twist;
+    out.head<3>() /= slot.units.length;
+    return out;
+  }
+  [[nodiscard]] static Vector6 velocity_in_units(const PairSlot& slot, const Vector6& twist) {
+    Vector6 out = twist / slot.units.speed;
+    out.tail<3>() *= slot.units.length;
+    return out;
+  }
+
+  [[nodiscard]] int body_of(const PairSlot& slot, std::size_t i) const {
+    const int shape = i == 0 ? slot.key.shape_A : slot.key.shape_B;
+    return contact_.scene().shapes()[static_cast<std::size_t>(shape)].body;
+  }
+
+  /// At the end of the step.
+  [[nodiscard]] Pose pose(int body) const {
+    if (body == kWorld) return {};
+    const JointSpec& joint = model_.joint(body).spec;
+    if (!contact_.moves(body)) return pose(model_.body(body).parent) * joint.X_PJ * joint.X_CJ.inverse();
+    const int mover = contact_.mover_of_body(body);
+    if (mover < 0) return problem_.tree->pose(body);
+    return problem_.free[static_cast<std::size_t>(mover)].X_next *
+           to_pose(model_.links().bodies[static_cast<std::size_t>(body)].X_LB);
+  }
+
+  [[nodiscard]] bool is_beyond(int body, int joint) const {
+    while (body != kWorld && body != joint) body = model_.body(body).parent;
+    return body == joint;
+  }
+  /// A coordinate of this joint or of one beyond.
+  [[nodiscard]] bool is_of(int dof, int joint) const {
+    for (int b = joint; b < model_.num_bodies(); ++b) {
+      const Joint& at = model_.joint(b);
+      if (dof >= at.first_v && dof < at.first_v + at.nv) return is_beyond(b, joint);
+    }
+    return false;
+  }
+
+  void add_response(PairSlot& slot, const Vector12& xi, const Vector6& U) {
+    add_impulse(slot, slot.pair.Y.leftCols<12>() * xi + slot.pair.Y.rightCols<6>() * U);
+  }
+  void add_impulse(PairSlot& slot, const Vector6& W) {
+    for (std::size_t i = 0; i < 2; ++i) add_to_side(slot, i, W);
+  }
+  /// r −= sign forceᵀ W.
+  void add_to_side(PairSlot& slot, std::size_t i, const Vector6& W) {
+    const SideBody& side = slot.sides[i];
+    if (side.kind == Kind::free)
+      Eigen::Map<Vector6>(r_ + island_.place_of(side.index)) -= sign_of(i) * (slot.free[i].force * W);
+    if (side.kind != Kind::tree) return;
+    const std::span<const int> way = way_of(model_, side.index);
+    for (std::size_t k = 0; k < way.size(); ++k)
+      r_[island_.tree_place() + problem_.tree->place(way[k])] -=
+          sign_of(i) * slot.tree[i].force.col(static_cast<Eigen::Index>(k)).dot(W);
+  }
+
+  SingleLevelContact& contact_;
+  const Model& model_;
+  SmoothProblem& problem_;
+  SmoothIsland& island_;
+  const SingleLevelDerivatives& derivatives_;
+  const SmoothLinearisation& step_;
+  const MatrixX& tree_columns_;
+  double* r_ = nullptr;
+  std::vector<double> turning_;
+
+ public:
+  /// The free body whose old attitude the parameter turns (v⁺ is in its axes), and how; -1 for none.
+  struct Turned {
+    int mover = -1;
+    Vector3 by = Vector3::Zero();
+  };
+  Turned turned_;
+};
+
+namespace {
+
+/// dt (inverse dynamics by a parameter), dampers and springs at the end of the step.
+void tree_parameter_columns(const Model& model, Data& data, const SmoothLinearisation& step,
+                            const VectorX& acceleration, double dt, std::span<const SmoothParameter> parameters,
+                            const TreeMover& tree, MatrixX& out) {
+  out.setZero(model.nv(), static_cast<Eigen::Index>(parameters.size()));
+  MatrixX column;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].kind != SmoothParameter::Kind::model) continue;
+    const Parameter& p = parameters[i].model;
+    inverse_dynamics_parameter_derivatives(model, data, step.state.q, step.state.v, acceleration, std::span(&p, 1),
+                                           column);
+    out.col(static_cast<Eigen::Index>(i)) = dt * column.col(0);
+    const bool of_tree = (p.kind == Parameter::Kind::damping || p.kind == Parameter::Kind::stiffness) &&
+                         tree.place(p.index) >= 0;
+    if (!of_tree) continue;
+    bool of_free_joint = false;
+    for (const TreeMover::Turning& turn : tree.turning())
+      of_free_joint = of_free_joint || (turn.linear >= 0 && p.index >= turn.linear && p.index < turn.linear + 6);
+    if (of_free_joint) continue;
+    double& entry = out(p.index, static_cast<Eigen::Index>(i));
+    if (p.kind == Parameter::Kind::damping) entry += dt * (step.v_plus[p.index] - step.state.v[p.index]);
+    if (p.kind == Parameter::Kind::stiffness) entry += dt * dt * step.v_plus[p.index];
+  }
+}
+
+}  // namespace
+
+bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
+                                        std::span<const SmoothParameter> parameters, MatrixX& out) {
+  const auto count = static_cast<int>(parameters.size());
+  out.setZero(model_.nv(), count);
+  MatrixX tree_columns;
+  const double dt = contact.problem().time_step;
+  if (contact.problem().tree != nullptr) {
+    smooth_terms(contact, data, step);
+    tree_parameter_columns(model_, data, step, acceleration_, dt, parameters, *contact.problem().tree, tree_columns);
+  }
+  return visit(contact, data, step, [&](SmoothIsland& island) {
+    const SmoothProblem& problem = contact.problem();
+    const int n = island.num_velocities();
+    std::vector<double> r(static_cast<std::size_t>(n));
+    for (int i = 0; i < count; ++i) {
+      std::fill(r.begin(), r.end(), 0.0);
+      SmoothParameterColumn column(contact, island, *this, step, tree_columns);
+      column.fill(parameters[static_cast<std::size_t>(i)], i, r.data());
+      island.solve_velocities(r.data());
+      for (int k = island.tree_place(); k < n; ++k) {
+        const int dof = dofs_[static_cast<std::size_t>(k)];
+        out(dof, i) = -problem.units->velocity(dof) * r[static_cast<std::size_t>(k)];
+      }
+      for (const int m : island.movers()) {
+        const FreeMover& mover = problem.free[static_cast<std::size_t>(m)];
+        const Matrix3 Rt = mover.X_WL.R.transpose();
+        const double* at = r.data() + island.place_of(m);
+        Vector3 linear = -mover.units.speed * (Rt * Eigen::Map<const Vector3>(at));
+        Vector3 angular =
+            -(mover.units.speed / mover.units.length) * (Rt * Eigen::Map<const Vector3>(at + 3));
+        if (column.turned_.mover == m) {
+          linear += (Rt * mover.V).cross(column.turned_.by);
+          angular += (Rt * mover.W).cross(column.turned_.by);
+        }
+        out.block<3, 1>(mover.first_v, i) = linear;
+        out.block<3, 1>(mover.first_v + 3, i) = angular;
+      }
+    }
+  });
+}
+
+}  // namespace tangere
