@@ -412,6 +412,34 @@ class CliTest(unittest.TestCase):
         self.assertIn("nimble_drone", wrong.stderr)
         self.assertEqual(run("experiment", "nimble_drone", "--scenes", "/nowhere").returncode, 2)
 
+    def test_experiment_tables(self):
+        folder = self.path / "results"
+        arguments = ("--runs", "1", "--output", str(folder), "--json")
+        first = json.loads(run("experiment", "silico_drop", *arguments).stdout)["silico_drop"]
+        self.assertEqual((first["result"]["failed_runs"], first["result"]["runs"]), (0, 36))
+        self.assertTrue(first["met"])
+        self.assertIn("<svg", (folder / "silico_drop.svg").read_text())
+        log = folder / "silico_drop.jsonl"
+        lines = log.read_text().splitlines(keepends=True)
+        self.assertEqual(len(lines), 36)
+        # interrupted within a line: that cell is made again, the others are not
+        changed = json.loads(lines[0])
+        changed["result"]["iterations"] = 1000.0
+        log.write_text(json.dumps(changed) + "\n" + "".join(lines[1:-1]) + lines[-1][:20])
+        second = json.loads(run("experiment", "silico_drop", *arguments, "--resume").stdout)["silico_drop"]
+        self.assertEqual(second["result"]["cells"][0]["result"]["iterations"], 1000.0)
+        self.assertEqual(second["result"]["cells"][35], first["result"]["cells"][35])
+        self.assertEqual(len(log.read_text().splitlines()), 36)
+        log.write_text("no result\n" + lines[0])
+        broken = run("experiment", "silico_drop", *arguments, "--resume")
+        self.assertEqual(broken.returncode, 2)
+        self.assertIn("silico_drop.jsonl:1: is no result of an experiment", broken.stderr)
+
+    def test_experiment_scenes(self):
+        for name in ("silico_tower", "silico_peg", "silico_bundles", "silico_tower_3d", "silico_stack_3d", "silico_bundles_3d"):
+            result = run("experiment", name, "--output", str(self.path / "results"))
+            self.assertEqual(result.returncode, 0, result.stdout)
+
     def test_demo(self):
         output = self.path / "made" / "demo"
         result = run("demo", "--output", str(output))
