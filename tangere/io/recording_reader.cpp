@@ -341,6 +341,8 @@ Recording read_lines(std::string_view text, std::size_t header_end) {
 
 Recording read_document(std::string_view text) {
   const JsonDocument document(text);
+  if (text.substr(text.find_first_not_of(" \t\r\n")).front() != '{')
+    throw InputError("format", "is not a recording: must be an object");
   const JsonValue root = document.root();
   Recording recording = read_header(root);
   const JsonValue frames = root.at("frames");

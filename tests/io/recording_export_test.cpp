@@ -122,7 +122,7 @@ TEST(RecordingGltf, AnimatesEveryBody) {
       const std::vector<float> q = gltf.floats(sampler["output"], 4);
       for (std::size_t i = 4; i < q.size(); i += 4) {
         double product = 0.0;
-        for (std::size_t k = 0; k < 4; ++k) product += q[i + k] * q[i + k - 4];
+        for (std::size_t k = 0; k < 4; ++k) product += static_cast<double>(q[i + k]) * static_cast<double>(q[i + k - 4]);
         EXPECT_GE(product, 0.0);
       }
     }

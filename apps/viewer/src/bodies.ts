@@ -1,0 +1,121 @@
+// The bodies of a recording as objects of the scene: one group a body, one mesh a shape, moved by seven numbers each.
+
+import { BufferGeometry, DoubleSide, FrontSide, Group, Mesh, MeshStandardMaterial, type Material } from 'three';
+
+import type { Recording, ShapeEntry, ShapeRole } from './recording';
+import { shapeGeometry } from './shapes';
+
+export type Drawn = 'visual' | 'collision' | 'both';
+
+export interface ShapeMesh extends Mesh<BufferGeometry, MeshStandardMaterial> {
+  userData: { body: number; role: ShapeRole; entry: ShapeEntry; opacity: number; plane: boolean };
+}
+
+function isDrawn(role: ShapeRole, drawn: Drawn): boolean {
+  return drawn === 'both' || role === 'both' || role === drawn;
+}
+
+/** Geometries that equal shapes share. */
+export class GeometryStore {
+  private readonly known = new Map<string, BufferGeometry>();
+  private readonly ofMesh = new Map<object, BufferGeometry>();
+
+  constructor(private readonly planeSize: number) {}
+
+  get(entry: ShapeEntry, place: string): BufferGeometry {
+    if (entry.mesh !== null) {
+      const known = this.ofMesh.get(entry.mesh);
+      if (known !== undefined) return known;
+      const made = shapeGeometry(entry, place, this.planeSize);
+      this.ofMesh.set(entry.mesh, made);
+      return made;
+    }
+    const key = JSON.stringify(entry.shape);
+    let geometry = this.known.get(key);
+    if (geometry === undefined) {
+      geometry = shapeGeometry(entry, place, this.planeSize);
+      this.known.set(key, geometry);
+    }
+    return geometry;
+  }
+
+  dispose(): void {
+    for (const geometry of [...this.known.values(), ...this.ofMesh.values()]) geometry.dispose();
+  }
+}
+
+export class BodySet {
+  readonly root = new Group();
+  readonly groups: Group[] = [];
+  readonly meshes: ShapeMesh[] = [];
+
+  /** `opacity`: on top of the shapes' own. `withPlanes`: half-spaces too. */
+  constructor(recording: Recording, geometries: GeometryStore, private readonly opacity: number, withPlanes: boolean) {
+    for (const name of recording.bodies) {
+      const group = new Group();
+      group.name = name;
+      this.groups.push(group);
+      this.root.add(group);
+    }
+    recording.shapes.forEach((entry, i) => {
+      const plane = entry.shape.type === 'halfspace';
+      if (plane && !withPlanes) return;
+      const mesh = this.makeMesh(entry, geometries.get(entry, `shapes[${i}]`), plane);
+      this.meshes.push(mesh);
+      this.groups[entry.body]!.add(mesh);
+    });
+    this.setTransparent(false);
+  }
+
+  private makeMesh(entry: ShapeEntry, geometry: BufferGeometry, plane: boolean): ShapeMesh {
+    const [r, g, b, a] = entry.color;
+    const material = new MeshStandardMaterial({ roughness: 0.62, metalness: 0.05, side: plane || entry.mesh !== null ? DoubleSide : FrontSide });
+    material.color.setRGB(r, g, b, 'srgb');
+    const mesh = new Mesh(geometry, material) as unknown as ShapeMesh;
+    mesh.userData = { body: entry.body, role: entry.role, entry, opacity: a, plane };
+    mesh.position.set(...entry.position);
+    mesh.quaternion.set(...entry.quaternion);
+    mesh.castShadow = !plane && this.opacity === 1;
+    mesh.receiveShadow = this.opacity === 1;
+    return mesh;
+  }
+
+  /** Poses as in frames. */
+  place(poses: Float64Array): void {
+    for (let b = 0; b < this.groups.length; ++b) {
+      const group = this.groups[b]!;
+      const at = 7 * b;
+      group.visible = !Number.isNaN(poses[at]!);
+      if (!group.visible) continue;
+      group.position.set(poses[at]!, poses[at + 1]!, poses[at + 2]!);
+      group.quaternion.set(poses[at + 3]!, poses[at + 4]!, poses[at + 5]!, poses[at + 6]!);
+    }
+  }
+
+  setDrawn(drawn: Drawn): void {
+    for (const mesh of this.meshes) mesh.visible = isDrawn(mesh.userData.role, drawn);
+  }
+
+  setTransparent(on: boolean): void {
+    for (const mesh of this.meshes) {
+      const { opacity, plane } = mesh.userData;
+      const material = mesh.material;
+      material.opacity = opacity * this.opacity * (on && !plane ? 0.35 : 1);
+      material.transparent = material.opacity < 1;
+      material.depthWrite = material.opacity > 0.6;
+      material.needsUpdate = true;
+    }
+  }
+
+  highlight(body: number, color: number): void {
+    for (const mesh of this.meshes) {
+      mesh.material.emissive.setHex(mesh.userData.body === body ? color : 0);
+      mesh.material.emissiveIntensity = 0.35;
+    }
+  }
+
+  dispose(): void {
+    for (const mesh of this.meshes) (mesh.material as Material).dispose();
+    this.root.removeFromParent();
+  }
+}
