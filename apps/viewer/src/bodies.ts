@@ -1,6 +1,17 @@
 // The bodies of a recording as objects of the scene: one group a body, one mesh a shape, moved by seven numbers each.
 
-import { BufferGeometry, DoubleSide, FrontSide, Group, Mesh, MeshStandardMaterial, type Material } from 'three';
+import {
+  BufferGeometry,
+  DoubleSide,
+  EdgesGeometry,
+  FrontSide,
+  Group,
+  LineBasicMaterial,
+  LineSegments,
+  Mesh,
+  MeshStandardMaterial,
+  type Material,
+} from 'three';
 
 import type { Recording, ShapeEntry, ShapeRole } from './recording';
 import { shapeGeometry } from './shapes';
@@ -48,6 +59,8 @@ export class BodySet {
   readonly root = new Group();
   readonly groups: Group[] = [];
   readonly meshes: ShapeMesh[] = [];
+  private outlines: LineSegments[] = [];
+  private readonly outlineMaterial = new LineBasicMaterial();
 
   /** `opacity`: on top of the shapes' own. `withPlanes`: half-spaces too. */
   constructor(recording: Recording, geometries: GeometryStore, private readonly opacity: number, withPlanes: boolean) {
@@ -69,7 +82,7 @@ export class BodySet {
 
   private makeMesh(entry: ShapeEntry, geometry: BufferGeometry, plane: boolean): ShapeMesh {
     const [r, g, b, a] = entry.color;
-    const material = new MeshStandardMaterial({ roughness: 0.62, metalness: 0.05, side: plane || entry.mesh !== null ? DoubleSide : FrontSide });
+    const material = new MeshStandardMaterial({ roughness: plane ? 1 : 0.62, metalness: 0, side: plane || entry.mesh !== null ? DoubleSide : FrontSide });
     material.color.setRGB(r, g, b, 'srgb');
     const mesh = new Mesh(geometry, material) as unknown as ShapeMesh;
     mesh.userData = { body: entry.body, role: entry.role, entry, opacity: a, plane };
@@ -107,10 +120,22 @@ export class BodySet {
     }
   }
 
+  /** Edges around the shapes of one body (-1: none). */
   highlight(body: number, color: number): void {
+    for (const outline of this.outlines) {
+      outline.removeFromParent();
+      outline.geometry.dispose();
+    }
+    this.outlines = [];
+    this.outlineMaterial.color.setHex(color);
     for (const mesh of this.meshes) {
-      mesh.material.emissive.setHex(mesh.userData.body === body ? color : 0);
-      mesh.material.emissiveIntensity = 0.35;
+      const chosen = mesh.userData.body === body;
+      mesh.material.emissive.setHex(chosen ? color : 0);
+      mesh.material.emissiveIntensity = 0.12;
+      if (!chosen || mesh.userData.plane) continue;
+      const outline = new LineSegments(new EdgesGeometry(mesh.geometry, 25), this.outlineMaterial);
+      mesh.add(outline);
+      this.outlines.push(outline);
     }
   }
 

@@ -26,7 +26,7 @@ const ICONS = {
   loop: 'M12 5V2L7 6l5 4V7a5 5 0 1 1-5 5H5a7 7 0 1 0 7-7z',
   home: 'M12 3 3 11h3v9h5v-6h2v6h5v-9h3z',
   camera: 'M9 4 7.5 6H4a1 1 0 0 0-1 1v12a1 1 0 0 0 1 1h16a1 1 0 0 0 1-1V7a1 1 0 0 0-1-1h-3.5L15 4zm3 4.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zm0 2a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z',
-  theme: 'M12 3a9 9 0 1 0 0 18zM12 3v18a9 9 0 0 0 0-18z',
+  theme: 'M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm0 2v16a8 8 0 0 1 0-16z',
   help: 'M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm-1 14h2v2h-2zm1-10a4 4 0 0 1 2 7.4c-.7.4-1 .8-1 1.6h-2c0-1.700.7-2.600 1.700-3.200A2 2 0 1 0 10 10H8a4 4 0 0 1 4-4z',
   open: 'M4 5h6l2 2h8a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V6a1 1 0 0 1 1-1zm1 4v8h14V9z',
   panel: 'M3 4h18v16H3zm2 2v12h8V6zm10 0v12h4V6z',
@@ -41,6 +41,7 @@ export function icon(name: Icon): SVGSVGElement {
   svg.setAttribute('aria-hidden', 'true');
   const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
   path.setAttribute('d', ICONS[name]);
+  path.setAttribute('fill-rule', 'evenodd');
   svg.append(path);
   return svg;
 }
@@ -53,10 +54,10 @@ export function setIcon(button: HTMLButtonElement, name: Icon): void {
   button.replaceChildren(icon(name));
 }
 
-/** Up to so many digits, no trailing zeros, minus as minus. */
+/** So many digits after the point. Very large ones by their power of ten; minus as minus. */
 export function digits(value: number | undefined, most = 4): string {
   if (value === undefined || !Number.isFinite(value)) return '–';
-  const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e6 || size < 1e-4)) return value.toExponential(2).replace('-', '−');
-  return value.toFixed(most).replace('-', '−');
+  if (Math.abs(value) >= 1e6) return value.toExponential(2).replace('-', '−');
+  const text = value.toFixed(most);
+  return Number(text) === 0 ? (0).toFixed(most) : text.replace('-', '−');
 }

@@ -5,14 +5,14 @@ import type { Show } from './scene';
 export type Toggle = Exclude<keyof Show, 'drawn'>;
 
 export const TOGGLES: { name: Toggle; label: string; key: string }[] = [
-  { name: 'contacts', label: 'contact points', key: 'c' },
+  { name: 'contacts', label: 'contacts', key: 'c' },
   { name: 'normals', label: 'normals', key: 'n' },
   { name: 'impulses', label: 'impulses', key: 'i' },
-  { name: 'axes', label: 'frames of bodies', key: 'a' },
+  { name: 'axes', label: 'body frames', key: 'a' },
   { name: 'transparent', label: 'transparent', key: 't' },
   { name: 'ghosts', label: 'ghosts', key: 'g' },
   { name: 'witnesses', label: 'witness points', key: 'w' },
-  { name: 'scaled', label: 'copies scaled by α', key: 's' },
+  { name: 'scaled', label: 'α copies', key: 's' },
   { name: 'grid', label: 'grid', key: 'x' },
   { name: 'shadows', label: 'shadows', key: 'h' },
 ];

@@ -14,11 +14,11 @@ function row(name: string, ...values: string[]): HTMLTableRowElement {
 }
 
 function vectorRow(name: string, v: ArrayLike<number> | null, unit: string): HTMLTableRowElement {
-  return row(unit === '' ? name : `${name}, ${unit}`, ...(v === null ? ['–'] : Array.from(v, (x) => digits(x))));
+  return row(unit === '' ? name : `${name} ${unit}`, ...(v === null ? ['–'] : Array.from(v, (x) => digits(x))));
 }
 
 function section(title: string, open: boolean, ...children: Node[]): HTMLDetailsElement {
-  return h('details', { open, class: `section ${title.split(' ')[0]!.toLowerCase()}` }, h('summary', {}, title), ...children);
+  return h('details', { open, class: `section section-${title.toLowerCase()}` }, h('summary', {}, title), ...children);
 }
 
 export class Panel {
@@ -73,8 +73,7 @@ export class Panel {
     this.filter.value = '';
     this.showStamp(recording);
     this.makeSliders(recording);
-    const has = { ghosts: recording.ghosts.length > 0, witnesses: true, scaled: true };
-    this.boxes.get('ghosts')!.closest('label')!.hidden = !has.ghosts;
+    this.boxes.get('ghosts')!.closest('label')!.hidden = recording.ghosts.length === 0;
   }
 
   /** Only what a recording has is offered. */
@@ -112,7 +111,9 @@ export class Panel {
     [...this.bodyList.children].forEach((item, b) => item.classList.toggle('selected', b === body));
     this.sections.selection.hidden = body < 0;
     this.selectedName.textContent = name;
-    if (body >= 0) this.bodyList.children[body]?.scrollIntoView({ block: 'nearest' });
+    const item = this.bodyList.children[body] as HTMLElement | undefined;
+    // only the list scrolls, not the panel
+    if (item !== undefined) this.bodyList.scrollTop = item.offsetTop - this.bodyList.offsetTop - 90;
   }
 
   showNumbers(numbers: BodyNumbers, contacts: Contact[], names: string[], body: number): void {
@@ -123,7 +124,7 @@ export class Panel {
       vectorRow('turn rate', numbers.angularVelocity, 'rad/s'),
       vectorRow('impulse', numbers.impulse, 'N s'),
     ];
-    const quaternion = h('tr', {}, h('th', {}, 'quaternion x y z w'), h('td', { colspan: '3' }, numbers.quaternion.map((x) => digits(x)).join('  ')));
+    const quaternion = h('tr', {}, h('th', { title: 'x y z w' }, 'quaternion'), h('td', { colspan: '3' }, numbers.quaternion.map((x) => digits(x, 3)).join('  ')));
     rows.splice(2, 0, quaternion);
     const own = contacts.filter((contact) => contact.bodies.includes(body));
     if (own.length > 0) rows.push(h('tr', {}, h('th', { colspan: '4', class: 'sub' }, `${own.length} contact${own.length > 1 ? 's' : ''}`)));

@@ -109,7 +109,7 @@ export class Plots {
     this.time = time;
     this.plot?.redraw(false, false);
     [...this.chips.children].forEach((chip, i) => {
-      chip.querySelector('.value')!.textContent = digits(values[i], 3);
+      chip.querySelector('.value')!.textContent = Number.isInteger(values[i]) ? String(values[i]) : digits(values[i], 3);
     });
   }
 }

@@ -24,7 +24,7 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
-import { BodySet, GeometryStore, type Drawn } from './bodies';
+import { BodySet, GeometryStore, type Drawn, type ShapeMesh } from './bodies';
 import { Markers } from './markers';
 import { frameAt, type Contact, type Frame, type Pair, type Recording, type Vec3 } from './recording';
 import { PALETTES, type Theme } from './theme';
@@ -192,13 +192,17 @@ export class SceneView {
   }
 
   private findExtent(): void {
+    // what can move, if anything can: floors and walls may be far larger than what happens on them
+    const { attachments } = this.recording!;
+    const moves = (mesh: ShapeMesh): boolean => (attachments[mesh.userData.body]?.link ?? 0) >= 0;
+    const seen = this.bodies!.meshes.filter((mesh) => !mesh.userData.plane && mesh.parent!.visible);
+    const moving = seen.filter(moves);
     const box = new Box3();
-    for (const mesh of this.bodies!.meshes)
-      if (!mesh.userData.plane && mesh.parent!.visible) {
-        mesh.updateWorldMatrix(true, false);
-        mesh.geometry.computeBoundingBox();
-        box.union(mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld));
-      }
+    for (const mesh of moving.length > 0 ? moving : seen) {
+      mesh.updateWorldMatrix(true, false);
+      mesh.geometry.computeBoundingBox();
+      box.union(mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld));
+    }
     if (box.isEmpty()) box.set(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
     box.getBoundingSphere(this.extent);
     this.extent.radius = Math.max(this.extent.radius, 1e-6);
@@ -206,7 +210,7 @@ export class SceneView {
 
   private setUpLight(): void {
     const { center, radius } = this.extent;
-    this.sun.position.copy(center).addScaledVector(new Vector3(0.45, -0.6, 1.2), 3 * radius);
+    this.sun.position.copy(center).addScaledVector(new Vector3(-0.75, -0.3, 1.1), 3 * radius);
     this.sun.target.position.copy(center);
     const camera = this.sun.shadow.camera;
     camera.left = camera.bottom = -2 * radius;
@@ -305,7 +309,7 @@ export class SceneView {
       this.contacts.point(contact.point, 0.012 * size);
       this.normals.arrow(contact.point, contact.normal, 0.18 * size, 0.18 * size);
       const strength = length(contact.impulse) / this.largestImpulse;
-      if (strength > 1e-3) this.impulses.arrow(contact.point, contact.impulse, 0.6 * size * strength, 0.25 * size);
+      if (strength > 1e-3) this.impulses.arrow(contact.point, contact.impulse, 0.4 * size * strength, 0.2 * size);
     }
     for (const markers of [this.contacts, this.normals, this.impulses]) markers.commit();
   }
