@@ -54,16 +54,41 @@ struct SimulateArguments {
   /// Empty: no recording.
   std::string record;
   double frames_per_second = 60.0;
+  /// Empty: no page.
+  std::string html;
+  /// Serve the run to browsers while it goes, at most in real time.
+  bool live = false;
+  /// Of the server; 0: any.
+  std::uint16_t port = 0;
   bool check_gradients = false;
   bool json = false;
 };
 [[nodiscard]] int run_simulate(const SimulateArguments& arguments);
+
+struct ViewArguments {
+  /// A recording, scene, URDF, MJCF, or file of queries.
+  std::string file;
+  /// Recordings to overlay.
+  std::vector<std::string> ghosts;
+  /// Files to write instead of serving; empty: not.
+  std::string html;
+  std::string gltf;
+  std::string csv;
+  /// 0: any.
+  std::uint16_t port = 0;
+  /// `fixed` or `free`.
+  std::string base = "fixed";
+  std::vector<std::string> package_paths;
+};
+[[nodiscard]] int run_view(const ViewArguments& arguments);
 
 struct ExperimentArguments {
   /// Empty: list them. `all`: every one.
   std::string name;
   /// The folder with our scene files; empty: found.
   std::string scenes;
+  /// A folder for the experiments' pages; empty: none.
+  std::string html;
   bool json = false;
 };
 [[nodiscard]] int run_experiment(const ExperimentArguments& arguments);

@@ -30,6 +30,9 @@ export class App {
   theme: Theme = initialTheme();
   error = '';
 
+  /** A live run is over, and not all of its frames came. */
+  onMissed: () => void = () => undefined;
+
   private times: number[] = [];
   private reader: RecordingReader | null = null;
   private sliders: Map<number, number> | null = null;
@@ -194,11 +197,13 @@ export class App {
     follow({
       lastTime: () => this.times[this.times.length - 1] ?? -Infinity,
       onState: (connected) => this.setNote(connected ? 'live' : this.recording?.complete ? '' : 'connection lost, trying again'),
-      onEnd: () => {
+      onEnd: (numFrames) => {
         this.recording!.complete = true;
         this.player.follow = false;
         this.timeline.live.hidden = true;
         this.setNote('the run has ended');
+        // what was skipped on the way
+        if (this.times.length < numFrames) this.onMissed();
       },
       onFrame: (line) => {
         try {

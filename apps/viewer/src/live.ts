@@ -2,7 +2,8 @@
 
 export interface LiveEvents {
   onFrame(line: string): void;
-  onEnd(): void;
+  /** The run is over; it had so many frames. */
+  onEnd(numFrames: number): void;
   onState(connected: boolean): void;
   /** The time of the newest frame that is here. */
   lastTime(): number;
@@ -27,9 +28,9 @@ export function follow(events: LiveEvents): void {
     };
     socket.onmessage = (message) => {
       const line = String(message.data);
-      if (line === 'end') {
+      if (line.startsWith('end')) {
         ended = true;
-        events.onEnd();
+        events.onEnd(Number(line.slice(4)));
       } else {
         events.onFrame(line);
       }

@@ -18,7 +18,9 @@ async function fromServer(app: App): Promise<void> {
     return;
   }
   await app.load(await answer.text(), 'recording');
-  if (answer.headers.get('x-tangere-live') === '1' && app.recording !== null) app.goLive();
+  if (answer.headers.get('x-tangere-live') !== '1' || app.recording === null) return;
+  app.onMissed = () => void fromServer(app);
+  app.goLive();
 }
 
 async function start(app: App): Promise<void> {
