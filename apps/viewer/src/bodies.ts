@@ -22,6 +22,13 @@ export interface ShapeMesh extends Mesh<BufferGeometry, MeshStandardMaterial> {
   userData: { body: number; role: ShapeRole; entry: ShapeEntry; opacity: number; plane: boolean };
 }
 
+/** Files that give no colour get a grey that tells nothing apart: such bodies take turns with these. */
+const BODY_COLORS = ['#6f9bd8', '#e0a75e', '#7fbf9a', '#d98383', '#a993d6', '#6dbcc4', '#c9b85f', '#d08fb8'];
+
+function isDefaultColor(color: ShapeEntry['color']): boolean {
+  return color[0] === 0.7 && color[1] === 0.7 && color[2] === 0.7;
+}
+
 function isDrawn(role: ShapeRole, drawn: Drawn): boolean {
   return drawn === 'both' || role === 'both' || role === drawn;
 }
@@ -60,6 +67,8 @@ export class BodySet {
   readonly groups: Group[] = [];
   readonly meshes: ShapeMesh[] = [];
   private outlines: LineSegments[] = [];
+  private transparent = false;
+  private faded = new Set<number>();
   private readonly outlineMaterial = new LineBasicMaterial();
 
   /** `opacity`: on top of the shapes' own. `withPlanes`: half-spaces too. */
@@ -73,17 +82,19 @@ export class BodySet {
     recording.shapes.forEach((entry, i) => {
       const plane = entry.shape.type === 'halfspace';
       if (plane && !withPlanes) return;
-      const mesh = this.makeMesh(entry, geometries.get(entry, `shapes[${i}]`), plane);
+      const mesh = this.makeMesh(recording, entry, geometries.get(entry, `shapes[${i}]`), plane);
       this.meshes.push(mesh);
       this.groups[entry.body]!.add(mesh);
     });
     this.setTransparent(false);
   }
 
-  private makeMesh(entry: ShapeEntry, geometry: BufferGeometry, plane: boolean): ShapeMesh {
+  private makeMesh(recording: Recording, entry: ShapeEntry, geometry: BufferGeometry, plane: boolean): ShapeMesh {
     const [r, g, b, a] = entry.color;
+    const moving = (recording.attachments[entry.body]?.link ?? 0) >= 0;
     const material = new MeshStandardMaterial({ roughness: plane ? 1 : 0.62, metalness: 0, side: plane || entry.mesh !== null ? DoubleSide : FrontSide });
-    material.color.setRGB(r, g, b, 'srgb');
+    if (isDefaultColor(entry.color) && moving) material.color.setStyle(BODY_COLORS[entry.body % BODY_COLORS.length]!);
+    else material.color.setRGB(r, g, b, 'srgb');
     const mesh = new Mesh(geometry, material) as unknown as ShapeMesh;
     mesh.userData = { body: entry.body, role: entry.role, entry, opacity: a, plane };
     mesh.position.set(...entry.position);
@@ -110,10 +121,23 @@ export class BodySet {
   }
 
   setTransparent(on: boolean): void {
+    this.transparent = on;
+    this.updateOpacity();
+  }
+
+  /** Bodies that are to be seen through whatever else is. */
+  setFaded(bodies: Set<number>): void {
+    if (bodies.size === 0 && this.faded.size === 0) return;
+    this.faded = bodies;
+    this.updateOpacity();
+  }
+
+  private updateOpacity(): void {
     for (const mesh of this.meshes) {
-      const { opacity, plane } = mesh.userData;
+      const { opacity, plane, body } = mesh.userData;
       const material = mesh.material;
-      material.opacity = opacity * this.opacity * (on && !plane ? 0.35 : 1);
+      const through = (this.transparent || this.faded.has(body)) && !plane;
+      material.opacity = opacity * this.opacity * (through ? 0.35 : 1);
       material.transparent = material.opacity < 1;
       material.depthWrite = material.opacity > 0.6;
       material.needsUpdate = true;

@@ -11,7 +11,7 @@ export const TOGGLES: { name: Toggle; label: string; key: string }[] = [
   { name: 'axes', label: 'body frames', key: 'a' },
   { name: 'transparent', label: 'transparent', key: 't' },
   { name: 'ghosts', label: 'ghosts', key: 'g' },
-  { name: 'witnesses', label: 'witness points', key: 'w' },
+  { name: 'witnesses', label: 'witnesses', key: 'w' },
   { name: 'scaled', label: 'α copies', key: 's' },
   { name: 'grid', label: 'grid', key: 'x' },
   { name: 'shadows', label: 'shadows', key: 'h' },

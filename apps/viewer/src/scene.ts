@@ -218,13 +218,15 @@ export class SceneView {
     camera.near = 0.05 * radius;
     camera.far = 10 * radius;
     camera.updateProjectionMatrix();
+    this.sun.shadow.normalBias = 0.01 * radius;
   }
 
   /** On the first plane, or on z = 0. Lines at a round distance. */
   private makeGrid(): void {
     this.grid?.removeFromParent();
     this.grid?.dispose();
-    const spacing = 10 ** Math.floor(Math.log10(this.extent.radius));
+    const power = 10 ** Math.floor(Math.log10(this.extent.radius / 2));
+    const spacing = power * [5, 2, 1].find((step) => step * power <= this.extent.radius / 2)!;
     const half = Math.ceil((6 * this.extent.radius) / spacing);
     this.grid = new GridHelper(2 * half * spacing, 2 * half);
     const lift = 1e-3 * this.extent.radius;
@@ -331,7 +333,10 @@ export class SceneView {
       copy.material.dispose();
     }
     this.copies = [];
-    if (this.show.scaled) for (const pair of pairs) if (pair.alpha !== null) this.addCopies(pair);
+    const scaled = this.show.scaled ? pairs.filter((pair) => pair.alpha !== null) : [];
+    for (const pair of scaled) this.addCopies(pair);
+    // copies of what overlaps are inside: to be seen through
+    this.bodies!.setFaded(new Set(scaled.filter((pair) => pair.alpha! < 1).flatMap((pair) => pair.bodies)));
   }
 
   /** Both shapes scaled by alpha about their own origins: they touch. Half-spaces are not scaled. */
@@ -340,7 +345,8 @@ export class SceneView {
       const group = this.bodies!.groups[body]!;
       const set = new Group();
       set.name = 'scaled copy';
-      const material = new MeshBasicMaterial({ transparent: true, opacity: 0.22, depthWrite: false });
+      const inside = pair.alpha! < 1;
+      const material = new MeshBasicMaterial({ transparent: !inside, opacity: inside ? 1 : 0.22, depthWrite: inside });
       set.position.copy(group.position);
       set.quaternion.copy(group.quaternion);
       for (const mesh of this.bodies!.meshes) {
