@@ -9,7 +9,7 @@ import {
   LineBasicMaterial,
   LineSegments,
   Mesh,
-  MeshStandardMaterial,
+  MeshLambertMaterial,
   type Material,
 } from 'three';
 
@@ -18,7 +18,7 @@ import { shapeGeometry } from './shapes';
 
 export type Drawn = 'visual' | 'collision' | 'both';
 
-export interface ShapeMesh extends Mesh<BufferGeometry, MeshStandardMaterial> {
+export interface ShapeMesh extends Mesh<BufferGeometry, MeshLambertMaterial> {
   userData: { body: number; role: ShapeRole; entry: ShapeEntry; opacity: number; plane: boolean };
 }
 
@@ -38,20 +38,20 @@ export class GeometryStore {
   private readonly known = new Map<string, BufferGeometry>();
   private readonly ofMesh = new Map<object, BufferGeometry>();
 
-  constructor(private readonly planeSize: number) {}
+  constructor(private readonly planeSize: number, private readonly round: number) {}
 
   get(entry: ShapeEntry, place: string): BufferGeometry {
     if (entry.mesh !== null) {
       const known = this.ofMesh.get(entry.mesh);
       if (known !== undefined) return known;
-      const made = shapeGeometry(entry, place, this.planeSize);
+      const made = shapeGeometry(entry, place, this.planeSize, this.round);
       this.ofMesh.set(entry.mesh, made);
       return made;
     }
     const key = JSON.stringify(entry.shape);
     let geometry = this.known.get(key);
     if (geometry === undefined) {
-      geometry = shapeGeometry(entry, place, this.planeSize);
+      geometry = shapeGeometry(entry, place, this.planeSize, this.round);
       this.known.set(key, geometry);
     }
     return geometry;
@@ -92,7 +92,7 @@ export class BodySet {
   private makeMesh(recording: Recording, entry: ShapeEntry, geometry: BufferGeometry, plane: boolean): ShapeMesh {
     const [r, g, b, a] = entry.color;
     const moving = (recording.attachments[entry.body]?.link ?? 0) >= 0;
-    const material = new MeshStandardMaterial({ roughness: plane ? 1 : 0.62, metalness: 0, side: plane || entry.mesh !== null ? DoubleSide : FrontSide });
+    const material = new MeshLambertMaterial({ side: plane || entry.mesh !== null ? DoubleSide : FrontSide });
     if (isDefaultColor(entry.color) && moving) material.color.setStyle(BODY_COLORS[entry.body % BODY_COLORS.length]!);
     else material.color.setRGB(r, g, b, 'srgb');
     const mesh = new Mesh(geometry, material) as unknown as ShapeMesh;

@@ -27,6 +27,7 @@ import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { BodySet, GeometryStore, type Drawn, type ShapeMesh } from './bodies';
 import { Markers } from './markers';
 import { frameAt, type Contact, type Frame, type Pair, type Recording, type Vec3 } from './recording';
+import { FINE } from './shapes';
 import { PALETTES, type Theme } from './theme';
 
 export interface Show {
@@ -148,7 +149,7 @@ export class SceneView {
     this.recording = recording;
     // planes are as large as they need to be to look endless
     const reach = this.measure(recording, poses);
-    this.geometries = new GeometryStore(Math.max(10, 12 * reach));
+    this.geometries = new GeometryStore(Math.max(10, 12 * reach), this.roundness(recording.shapes.length));
     this.bodies = new BodySet(recording, this.geometries, 1, true);
     this.bodies.place(poses);
     this.scene.add(this.bodies.root);
@@ -168,6 +169,16 @@ export class SceneView {
     this.setTheme(this.theme);
     this.setShow(this.show);
     this.reset();
+  }
+
+  /** Points on circles: fewer where there are many shapes, and the fewer the slower the machine draws. */
+  private roundness(numShapes: number): number {
+    const gl = this.renderer.getContext();
+    const info = gl.getExtension('WEBGL_debug_renderer_info');
+    const name = info === null ? '' : String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
+    const affordable = /swiftshader|llvmpipe|software|basic render/i.test(name) ? 30 : 400;
+    const factor = Math.min(1, Math.sqrt(affordable / numShapes));
+    return Math.max(16, 4 * Math.floor((FINE * factor) / 4));
   }
 
   private clear(): void {

@@ -17,8 +17,8 @@ import { toCreasedNormals } from 'three/addons/utils/BufferGeometryUtils.js';
 import { fail, number, numbers } from './json';
 import type { Mesh, ShapeEntry } from './recording';
 
-/** Points on a full circle. */
-const ROUND = 48;
+/** Points on a full circle, where there is no reason for fewer. */
+export const FINE = 48;
 /** Faces that meet at a smaller angle look smooth. */
 const CREASE = Math.PI / 6;
 
@@ -52,35 +52,36 @@ function alongX(geometry: BufferGeometry): BufferGeometry {
   return geometry.rotateZ(-Math.PI / 2);
 }
 
-/** `size`: the radius of the disc that stands for a half-space. */
-export function shapeGeometry(entry: ShapeEntry, place: string, size: number): BufferGeometry {
+/** `size`: the radius of the disc that stands for a half-space; `round`: points on a full circle, a multiple of 4. All of
+ * them lie on the true surface. */
+export function shapeGeometry(entry: ShapeEntry, place: string, size: number, round = FINE): BufferGeometry {
   const shape = entry.shape;
   const where = `${place}.shape`;
   switch (shape.type) {
     case 'sphere':
-      return new SphereGeometry(positive(shape, 'radius', where), ROUND, ROUND / 2);
+      return new SphereGeometry(positive(shape, 'radius', where), round, round / 2);
     case 'box': {
       const [x, y, z] = numbers(shape.size, `${where}.size`, 3) as [number, number, number];
       return new BoxGeometry(x, y, z);
     }
     case 'capsule':
-      return alongX(new CapsuleGeometry(positive(shape, 'radius', where), number(shape.length, `${where}.length`), ROUND / 4, ROUND));
+      return alongX(new CapsuleGeometry(positive(shape, 'radius', where), number(shape.length, `${where}.length`), round / 4, round));
     case 'cylinder': {
       const radius = positive(shape, 'radius', where);
-      return alongX(new CylinderGeometry(radius, radius, positive(shape, 'length', where), ROUND));
+      return alongX(new CylinderGeometry(radius, radius, positive(shape, 'length', where), round));
     }
     case 'cone': {
       // apex at -3/4 of the height, base at +1/4
       const height = positive(shape, 'height', where);
       const radius = height * Math.tan(positive(shape, 'half_angle', where));
-      return alongX(new CylinderGeometry(radius, 0, height, ROUND)).translate(-height / 4, 0, 0);
+      return alongX(new CylinderGeometry(radius, 0, height, round)).translate(-height / 4, 0, 0);
     }
     case 'halfspace':
       return halfSpace(shape, where, size);
     case 'ellipsoid':
       if (shape.semi_axes !== undefined && entry.mesh === null) {
         const [x, y, z] = numbers(shape.semi_axes, `${where}.semi_axes`, 3) as [number, number, number];
-        return new SphereGeometry(1, ROUND, ROUND / 2).scale(x, y, z);
+        return new SphereGeometry(1, round, round / 2).scale(x, y, z);
       }
   }
   if (entry.mesh === null) fail(place, `a shape of type '${shape.type}' needs a mesh to be drawn`);
