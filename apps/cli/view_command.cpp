@@ -25,6 +25,7 @@ ViewSource load(const ViewArguments& arguments) {
   ViewSource source = load_view_source(arguments.file, load_options(arguments));
   for (const std::string& file : arguments.ghosts)
     add_ghost(source.recording, load_view_source(file, load_options(arguments)).recording, file);
+  if (source.text.empty() || !arguments.ghosts.empty()) source.text = recording_text(source.recording);
   for (const std::string& note : source.notes) std::fprintf(stderr, "tangere view: %s: %s\n", arguments.file.c_str(), note.c_str());
   return source;
 }
@@ -34,17 +35,17 @@ void say_written(const std::string& file) {
 }
 
 /// True if anything was asked for.
-bool write_files(const ViewArguments& arguments, const Recording& recording) {
+bool write_files(const ViewArguments& arguments, const ViewSource& source) {
   if (!arguments.html.empty()) {
-    write_recording_page(arguments.html, recording_text(recording));
+    write_recording_page(arguments.html, source.text);
     say_written(arguments.html);
   }
   if (!arguments.gltf.empty()) {
-    write_whole_file(arguments.gltf, to_gltf(recording));
+    write_whole_file(arguments.gltf, to_gltf(source.recording));
     say_written(arguments.gltf);
   }
   if (!arguments.csv.empty()) {
-    write_whole_file(arguments.csv, to_csv(recording));
+    write_whole_file(arguments.csv, to_csv(source.recording));
     say_written(arguments.csv);
   }
   return !(arguments.html.empty() && arguments.gltf.empty() && arguments.csv.empty());
@@ -54,10 +55,10 @@ bool write_files(const ViewArguments& arguments, const Recording& recording) {
 
 int run_view(const ViewArguments& arguments) {
   try {
-    const ViewSource source = load(arguments);
-    if (write_files(arguments, source.recording)) return kExitOk;
+    ViewSource source = load(arguments);
+    if (write_files(arguments, source)) return kExitOk;
     LiveRecording served;
-    served.set_whole(recording_text(source.recording));
+    served.set_whole(std::move(source.text));
     const InterruptGuard guard;
     const ViewServer server(viewer_page(), served, arguments.port);
     std::printf("%s   (Ctrl-C ends)\n", server.address().c_str());

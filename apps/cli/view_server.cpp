@@ -89,6 +89,7 @@ class Watcher : public std::enable_shared_from_this<Watcher>, Counted {
     stream_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
     stream_.read_message_max(kMostMessage);
     stream_.text(true);
+    stream_.auto_fragment(false);
     shared_.watchers.insert(this);
     stream_.async_accept(request, [self = shared_from_this()](Error error) {
       if (error) return;

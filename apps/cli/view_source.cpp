@@ -29,8 +29,8 @@ ViewSource from_scene(const std::string& file, const LoadOptions& options) {
   return source;
 }
 
-ViewSource from_recording(std::string_view text, const std::string& file) {
-  ViewSource source{.recording = recording_from_text(text, file), .notes = {}};
+ViewSource from_recording(std::string text, const std::string& file) {
+  ViewSource source{.recording = recording_from_text(text, file), .text = std::move(text), .notes = {}};
   const Recording& recording = source.recording;
   if (recording.frames.empty()) throw InputError(file, "has no frames");
   if (!recording.complete)
@@ -47,8 +47,8 @@ bool is_xml(std::string_view text) {
 }  // namespace
 
 ViewSource load_view_source(const std::string& file, const LoadOptions& options) {
-  const std::string text = read_whole_file(file, kMaxRecordingSize);
-  if (looks_like_recording(text)) return from_recording(text, file);
+  std::string text = read_whole_file(file, kMaxRecordingSize);
+  if (looks_like_recording(text)) return from_recording(std::move(text), file);
   if (is_xml(text) || text.substr(0, 65536).find("\"tangere-scene\"") != std::string::npos)
     return from_scene(file, options);
   if (text.substr(0, text.find('\n')).find("\"shape\"") != std::string::npos)

@@ -16,6 +16,8 @@ import { Timeline } from './timeline';
 
 /** Milliseconds of reading between two looks at the user. */
 const SLICE = 20;
+/** Milliseconds between two looks at frames that came in. */
+const GROWTH_PAUSE = 200;
 const NO_FRAME: Frame = { t: 0, poses: new Float64Array(), q: null, v: null, contacts: [], pairs: [], values: [] };
 
 export class App {
@@ -38,6 +40,8 @@ export class App {
   private sliders: Map<number, number> | null = null;
   private poses: Float64Array | null = null;
   private lastTick = 0;
+  private grown = false;
+  private lastGrowth = 0;
   private readonly panel = new Panel(this.show);
   private readonly timeline: Timeline;
   private readonly plots = new Plots();
@@ -166,9 +170,17 @@ export class App {
   private framesCame(): void {
     const { frames } = this.recording!;
     for (let i = this.times.length; i < frames.length; ++i) this.times.push(frames[i]!.t);
-    this.root.classList.toggle('single', frames.length < 2);
+    this.grown = true;
+  }
+
+  /** Frames that came are drawn a few times a second, not one by one. */
+  private showGrowth(now: number): void {
+    if (!this.grown || now - this.lastGrowth < GROWTH_PAUSE || this.recording === null) return;
+    this.grown = false;
+    this.lastGrowth = now;
+    this.root.classList.toggle('single', this.times.length < 2);
     this.plots.refresh();
-    this.timeline.update(frames.length);
+    this.timeline.update(this.times.length);
   }
 
   /** A message where the picture would be; what was shown before stays in the background. */
@@ -196,7 +208,9 @@ export class App {
     this.player.follow = true;
     follow({
       lastTime: () => this.times[this.times.length - 1] ?? -Infinity,
-      onState: (connected) => this.setNote(connected ? 'live' : this.recording?.complete ? '' : 'connection lost, trying again'),
+      onState: (connected) => {
+        if (!this.recording?.complete) this.setNote(connected ? 'live' : 'connection lost, trying again');
+      },
       onEnd: (numFrames) => {
         this.recording!.complete = true;
         this.player.follow = false;
@@ -225,6 +239,7 @@ export class App {
     // after a pause (a hidden page) time does not jump
     this.player.advance(Math.min((now - this.lastTick) / 1000, 0.25));
     this.lastTick = now;
+    this.showGrowth(now);
   };
 
   get frame(): Frame {

@@ -102,7 +102,8 @@ export class Plots {
 
   /** Frames that came in since are drawn. */
   refresh(): void {
-    if (this.plot !== null && this.recording !== null && this.recording.frames.length !== this.framesShown) this.plot.setData(this.data());
+    if (this.plot === null) this.rebuild();
+    else if (this.recording !== null && this.recording.frames.length !== this.framesShown) this.plot.setData(this.data());
   }
 
   showTime(time: number, values: readonly number[]): void {
