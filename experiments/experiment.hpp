@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "experiments/film.hpp"
 
 namespace tangere::experiments {
 
@@ -17,6 +20,8 @@ struct Outcome {
   std::string text;
   /// The same for machines.
   nlohmann::json data;
+  /// To look at.
+  std::vector<Film> films{};
 };
 
 struct Experiment {

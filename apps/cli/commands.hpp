@@ -101,6 +101,8 @@ struct DoctorArguments {
 struct DemoArguments {
   /// Empty: build/demo if there is a folder `build`, else tangere-demo.
   std::string output;
+  /// The folder with our scene files; empty: found.
+  std::string scenes;
   std::uint64_t seed = 1;
 };
 [[nodiscard]] int run_demo(const DemoArguments& arguments);

@@ -21,9 +21,10 @@ int run(int argc, char** argv) {
 
   DemoArguments demo;
   CLI::App* demo_command =
-      app.add_subcommand("demo", "Check gradients of random pairs of all shapes live, and draw some");
+      app.add_subcommand("demo", "Simulate an arm among things of every shape, check gradients live, write pages to watch");
   demo_command->add_option("-o,--output", demo.output,
-                           "Folder for the page and the pictures (default: build/demo or tangere-demo)");
+                           "Folder for the pages and the pictures (default: build/demo or tangere-demo)");
+  demo_command->add_option("--scenes", demo.scenes, "Folder with the project's scene files");
   demo_command->add_option("--seed", demo.seed, "Seed of the random pairs")->capture_default_str();
 
   QueryArguments query;

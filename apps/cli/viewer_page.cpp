@@ -1,12 +1,11 @@
 #include "apps/cli/viewer_page.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <system_error>
 
+#include "apps/cli/folders.hpp"
 #include "tangere/io/recording_page.hpp"
 #include "tangere/io/recording_reader.hpp"
 #include "tangere/io/recording_text.hpp"
@@ -18,16 +17,10 @@ namespace {
 /// More than any page we build.
 constexpr std::size_t kMostPage = std::size_t{16} << 20;
 
-std::filesystem::path program_folder() {
-  std::error_code failure;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
-  return failure ? std::filesystem::path() : program.parent_path();
-}
-
 }  // namespace
 
 std::string viewer_page() {
-  const std::filesystem::path installed = program_folder() / ".." / "share" / "tangere" / "viewer.html";
+  const std::filesystem::path installed = installed_folder() / "viewer.html";
   for (const std::filesystem::path& place : {installed, std::filesystem::path(TANGERE_CLI_VIEWER)}) {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(place, ignored)) return read_whole_file(place, kMostPage);

@@ -6,6 +6,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -423,8 +424,21 @@ class CliTest(unittest.TestCase):
         result = run("demo", "--output", str(output))
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("PASS: 77 combinations", result.stdout)
+        self.assertRegex(result.stdout, r"An arm among things of every shape: .*\nPASS\n")
         self.assertIn(str(output / "index.html"), result.stdout)
-        page = (output / "index.html").read_text(encoding="utf-8")
+        # the gallery links every page, and nothing that is not there
+        gallery = (output / "index.html").read_text(encoding="utf-8")
+        links = re.findall(r'href="([^"]*)"', gallery)
+        self.assertEqual(sorted(links), sorted(file.name for file in output.glob("*.html") if file.name != "index.html"))
+        self.assertIn("pairs.html", links)
+        if "sweep.html" in links:  # the viewer is built
+            text = (output / "sweep.html").read_text(encoding="utf-8")
+            sweep = json.loads(re.search(r'id="recording">(.*?)</script>', text, re.S).group(1))
+            # the arm touches what is in its way
+            arm = {i for i, body in enumerate(sweep["bodies"]) if body in ("elbow", "forearm", "wrist", "flange")}
+            self.assertTrue(any(set(contact["bodies"]) & arm for frame in sweep["frames"] for contact in frame["contacts"]))
+            self.assertGreaterEqual(len({shape["shape"]["type"] for shape in sweep["shapes"]}), 10)
+        page = (output / "pairs.html").read_text(encoding="utf-8")
         for name in ("apart", "touching", "overlapping"):
             picture = (output / f"{name}.svg").read_text(encoding="utf-8")
             self.assertTrue(picture.startswith("<svg"))

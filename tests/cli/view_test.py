@@ -170,6 +170,15 @@ class ViewTest(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("none/run.html: cannot be written", result.stderr)
 
+    def test_pages_of_experiments(self):
+        folder = self.path / "pages"
+        result = run("experiment", "nimble_drone", "--html", str(folder))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(str(folder / "index.html"), result.stderr)
+        self.assertEqual(sorted(os.listdir(folder)), ["index.html", "nimble_drone.html"])
+        self.assertIn('href="nimble_drone.html"', (folder / "index.html").read_text())
+        self.assertIn('"ghosts": [', (folder / "nimble_drone.html").read_text())
+
     def test_bad_files(self):
         good = self.record().read_text()
         for name, text, message in (

@@ -411,7 +411,7 @@ export class SceneView {
 
   private lookAt(center: Vector3, radius: number, direction: Vector3): void {
     const narrow = Math.min(1, this.camera.aspect);
-    const distance = (1.15 * radius) / (Math.tan((this.camera.fov * Math.PI) / 360) * narrow);
+    const distance = (0.95 * radius) / (Math.tan((this.camera.fov * Math.PI) / 360) * narrow);
     this.camera.near = 1e-3 * distance;
     this.camera.far = 200 * distance + 30 * this.extent.radius;
     this.camera.updateProjectionMatrix();
