@@ -105,7 +105,7 @@ bool show_sweep(const std::filesystem::path& scenes, DemoPages& pages) {
   std::printf("An arm among things of every shape: %s.\n%s\n\n", numbers.c_str(), gradients.passed() ? "PASS" : "FAIL");
   std::fflush(stdout);
   pages.add_recording({"sweep.html", "An arm among things of every shape",
-                       "An articulated arm sweeps twelve bodies of eleven shapes aside. " + numbers + "."},
+                       "An articulated arm sweeps eleven things aside, each of another shape. " + numbers + "."},
                       run.recording);
   return gradients.passed();
 }
