@@ -11,13 +11,13 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .NOTPARALLEL:
 .SECONDARY:
 .PHONY: help demo test build bench experiments stress sanitize fuzz oracles test-clang format format-check tidy clean
-.PHONY: packages-build packages-test packages-bench packages-lint packages-oracles
+.PHONY: packages-build packages-demo packages-test packages-bench packages-lint packages-oracles
 
 help:  ## show this list
 	@echo "tangere: make <target>"
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16 | sed 's/^/  /'
 
-demo: packages-build build  ## build, then show what the engine does
+demo: packages-demo build  ## build, then show what the engine does
 	build/bin/tangere demo
 
 test: packages-test test-dev  ## build with asserts alive and run every test
@@ -79,8 +79,11 @@ clean:  ## remove everything that was built
 packages-build:
 	@scripts/install_dependencies.sh build
 
+packages-demo:
+	@scripts/install_dependencies.sh build viewer
+
 packages-test:
-	@scripts/install_dependencies.sh build test
+	@scripts/install_dependencies.sh build viewer test
 
 packages-bench:
 	@scripts/install_dependencies.sh build bench

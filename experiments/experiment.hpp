@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/film.hpp"
 #include "experiments/result_log.hpp"
 
 namespace tangere::experiments {
@@ -21,6 +23,8 @@ struct Outcome {
   nlohmann::json data;
   /// A picture of it (chart.hpp); empty if there is none.
   std::string svg;
+  /// To look at.
+  std::vector<Film> films{};
 };
 
 /// What a run of an experiment is given.

@@ -53,6 +53,10 @@ Outcome nimble_balls(const Request& /*request*/) {
           {{"time_step", dt}, {"bounce", event ? "event" : "discrete"}, {"gradient", {g[0], g[1], g[2], g[3]}}});
     }
   }
+  constexpr double kStep = 0.01;
+  out.films.push_back(film("nimble_balls", "Two elastic balls: the second takes all of the first one's speed",
+                           two_balls(kStep, BounceMode::event), {Vector2(0.0, 0.52), Vector2(1.0, 0.0)},
+                           MatrixX::Zero(2, static_cast<int>(std::lround(1.0 / kStep)))));
   return out;
 }
 

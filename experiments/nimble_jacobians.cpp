@@ -45,6 +45,9 @@ Outcome nimble_jacobians(const Request& request) {
     Workspace workspace(world);
     State state{scene.robot.keyframes.back().q, VectorX::Zero(world.nv())};
     const VectorX u = VectorX::Zero(world.nu());
+    const std::string name = std::filesystem::path(file).stem().string();
+    out.films.push_back(
+        film("nimble_jacobians_" + name, "The benchmark state of " + name, world, state, MatrixX::Zero(world.nu(), 1)));
     (void)step(world, state, u, workspace, state);
     WarmStart warm;
     workspace.save(warm);

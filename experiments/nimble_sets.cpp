@@ -38,6 +38,9 @@ Outcome nimble_sets(const Request& request) {
     out.text += cli::formatted("  %-18s  %7d   %14.1f%%   %11d\n", file, islands, part, approximate);
     out.data["scenes"].push_back(
         {{"scene", file}, {"islands", islands}, {"right", right}, {"approximate", approximate}});
+    const std::string name = std::filesystem::path(file).stem().string();
+    out.films.push_back(film("nimble_sets_" + name, "1000 steps of " + name, world, {scene.q, scene.v},
+                             MatrixX::Zero(world.nu(), kSteps)));
   }
   const double part = all_right / all;
   out.text += cli::formatted("  all                 %7.0f   %14.1f%%\n", all, 100.0 * part);

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing for a task, and nothing if none is.
 #
-#   scripts/install_dependencies.sh [build] [test] [bench] [oracles] [lint]        (default: build test)
+#   scripts/install_dependencies.sh [build] [viewer] [test] [bench] [oracles] [lint]        (default: build viewer test)
 
 set -euo pipefail
 
-build=(g++ make cmake ninja-build ccache libeigen3-dev libqhull-dev nlohmann-json3-dev libtinyxml2-dev libcli11-dev)
-test=(libgtest-dev python3)
+build=(g++ make cmake ninja-build ccache libeigen3-dev libqhull-dev nlohmann-json3-dev libtinyxml2-dev libcli11-dev
+  libboost-dev)
+test=(libgtest-dev python3 chromium)
 bench=(libbenchmark-dev libfcl-dev libmujoco-dev)
 oracles=(libfcl-dev libmujoco-dev libdart-dev libdart-utils-urdf-dev libdart-external-ikfast-dev libdart-external-odelcpsolver-dev
   libdart-external-convhull-3d-dev)
@@ -14,15 +15,18 @@ lint=(clang clang-format clang-tidy python3)
 
 # what the tasks need
 packages=()
-for task in "${@:-build test}"; do
+wants_npm=0
+for task in "${@:-build viewer test}"; do
   for name in $task; do
     case "$name" in
       build) packages+=("${build[@]}") ;;
+      # from wherever it comes; npm is part of some packages of nodejs and excluded by them, so it is looked at last
+      viewer) wants_npm=1; command -v node >/dev/null || packages+=(nodejs) ;;
       test) packages+=("${test[@]}") ;;
       bench) packages+=("${bench[@]}") ;;
       oracles) packages+=("${oracles[@]}") ;;
       lint) packages+=("${lint[@]}") ;;
-      *) echo "install_dependencies.sh: unknown task '$name' (build, test, bench, oracles, lint)" >&2; exit 2 ;;
+      *) echo "install_dependencies.sh: unknown task '$name' (build, viewer, test, bench, oracles, lint)" >&2; exit 2 ;;
     esac
   done
 done
@@ -34,11 +38,12 @@ if ! command -v dpkg-query >/dev/null; then
 fi
 
 missing=()
+has_npm() { ((wants_npm == 0)) || command -v npm >/dev/null; }
 for package in "${packages[@]}"; do
   status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
   [[ "$status" == installed ]] || missing+=("$package")
 done
-((${#missing[@]} > 0)) || exit 0
+((${#missing[@]} > 0)) || ! has_npm || exit 0
 
 # root, sudo without a password, or the line to run by hand
 if [[ $(id -u) == 0 ]]; then
@@ -47,9 +52,13 @@ elif command -v sudo >/dev/null && sudo --non-interactive true 2>/dev/null; then
   prefix=(sudo --non-interactive env)
 else
   echo "missing packages; please run:" >&2
-  echo "  sudo apt-get update && sudo apt-get install --yes --no-install-recommends ${missing[*]}" >&2
+  echo "  sudo apt-get update && sudo apt-get install --yes --no-install-recommends ${missing[*]}$(has_npm || echo " npm")" >&2
   exit 1
 fi
-echo "installing ${missing[*]}"
+install() {
+  echo "installing $*"
+  "${prefix[@]}" DEBIAN_FRONTEND=noninteractive apt-get install --quiet=2 --yes --no-install-recommends "$@"
+}
 "${prefix[@]}" apt-get update --quiet=2
-"${prefix[@]}" DEBIAN_FRONTEND=noninteractive apt-get install --quiet=2 --yes --no-install-recommends "${missing[@]}"
+((${#missing[@]} == 0)) || install "${missing[@]}"
+has_npm || install npm

@@ -72,9 +72,11 @@ InfoList libraries() {
 
 std::vector<Tool> optional_tools() {
   std::vector<Tool> tools = {
-      {"cmake", "building", ""},          {"ninja", "building", ""},           {"ccache", "building again", ""},
-      {"clang++", "make test-clang", ""}, {"clang-format", "make format", ""}, {"clang-tidy", "make tidy", ""},
-      {"python3", "test scripts", ""},
+      {"cmake", "building", ""},           {"ninja", "building", ""},
+      {"ccache", "building again", ""},    {"clang++", "make test-clang", ""},
+      {"clang-format", "make format", ""}, {"clang-tidy", "make tidy", ""},
+      {"python3", "test scripts", ""},     {"node", "the viewer", ""},
+      {"npm", "the viewer", ""},           {"chromium", "tests of the viewer", ""},
   };
   for (Tool& tool : tools) tool.path = find_on_path(tool.name);
   return tools;

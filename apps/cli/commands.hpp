@@ -54,10 +54,33 @@ struct SimulateArguments {
   /// Empty: no recording.
   std::string record;
   double frames_per_second = 60.0;
+  /// Empty: no page.
+  std::string html;
+  /// Serve the run to browsers while it goes, at most in real time.
+  bool live = false;
+  /// Of the server; 0: any.
+  std::uint16_t port = 0;
   bool check_gradients = false;
   bool json = false;
 };
 [[nodiscard]] int run_simulate(const SimulateArguments& arguments);
+
+struct ViewArguments {
+  /// A recording, scene, URDF, MJCF, or file of queries.
+  std::string file;
+  /// Recordings to overlay.
+  std::vector<std::string> ghosts;
+  /// Files to write instead of serving; empty: not.
+  std::string html;
+  std::string gltf;
+  std::string csv;
+  /// 0: any.
+  std::uint16_t port = 0;
+  /// `fixed` or `free`.
+  std::string base = "fixed";
+  std::vector<std::string> package_paths;
+};
+[[nodiscard]] int run_view(const ViewArguments& arguments);
 
 struct ExperimentArguments {
   /// Empty: list them. `all`: every one.
@@ -70,6 +93,8 @@ struct ExperimentArguments {
   int runs = 0;
   /// Go on where an interrupted run was.
   bool resume = false;
+  /// A folder for the experiments' pages; empty: none.
+  std::string html;
   bool json = false;
 };
 [[nodiscard]] int run_experiment(const ExperimentArguments& arguments);
@@ -82,6 +107,8 @@ struct DoctorArguments {
 struct DemoArguments {
   /// Empty: build/demo if there is a folder `build`, else tangere-demo.
   std::string output;
+  /// The folder with our scene files; empty: found.
+  std::string scenes;
   std::uint64_t seed = 1;
 };
 [[nodiscard]] int run_demo(const DemoArguments& arguments);

@@ -138,7 +138,7 @@ CombinationCheck check_combination(std::string_view type_a, std::string_view typ
     const double size = std::max(parameter_error(pair, true, d_a, result.alpha, random, workspace),
                                  parameter_error(pair, false, d_b, result.alpha, random, workspace));
     // written so that NaN fails
-    check.passed = check.passed && pose <= kGradientTolerance && size <= kGradientTolerance;
+    check.passed = check.passed && pose <= kPairTolerance && size <= kPairTolerance;
     check.pose_error = std::max(check.pose_error, pose);
     check.parameter_error = std::max(check.parameter_error, size);
   }

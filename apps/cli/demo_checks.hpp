@@ -10,7 +10,7 @@ namespace tangere::cli {
 
 inline constexpr int kPairsPerCombination = 5;
 /// Largest relative error of a gradient that passes.
-inline constexpr double kGradientTolerance = 1e-6;
+inline constexpr double kPairTolerance = 1e-6;
 
 /// One combination, over its pairs.
 struct CombinationCheck {

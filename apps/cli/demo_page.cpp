@@ -86,7 +86,7 @@ std::string demo_page(const std::vector<Picture>& pictures, const std::vector<Co
       "sizes, %.0e is allowed.</p>\n",
       summary.failed == 0 ? "good" : "bad", summary.failed == 0 ? "PASS" : "FAIL", summary.combinations,
       kPairsPerCombination, static_cast<unsigned long long>(seed), summary.worst_pose_error,
-      summary.worst_parameter_error, kGradientTolerance);
+      summary.worst_parameter_error, kPairTolerance);
   page +=
       "<div class=\"scroll\"><table>\n<tr><th>shapes</th><th>&alpha;</th><th>iterations</th><th>query + gradient, "
       "&micro;s</th>"

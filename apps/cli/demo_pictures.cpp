@@ -153,38 +153,40 @@ PaddedPolygon hexagon(double size, double radius) {
 }
 
 /// B moved along the line of centres until the shapes touch: alpha is proportional to the distance of the centres.
-Pose touching(const PosedShape& a, const PosedShape& b) {
+Pose touching(const DemoPair& pair) {
   ScalingWorkspace workspace;
-  const double alpha = scaling(a.shape, a.X, b.shape, b.X, ScalingOptions{.tolerance = 1e-12}, workspace).alpha;
-  return {b.X.R, a.X.p + (b.X.p - a.X.p) / alpha};
+  const double alpha =
+      scaling(pair.shape_A, pair.X_WA, pair.shape_B, pair.X_WB, ScalingOptions{.tolerance = 1e-12}, workspace).alpha;
+  return {pair.X_WB.R, pair.X_WA.p + (pair.X_WB.p - pair.X_WA.p) / alpha};
 }
 
 }  // namespace
 
-std::vector<Picture> demo_pictures() {
+std::vector<DemoPair> demo_pairs() {
   Random random(7);
-  const Vector3 view(0.35, -1.0, 0.42);
-  std::vector<Picture> pictures;
-
-  const PosedShape cone{Cone{.height = 1.8, .half_angle = 0.42}, posed({-1.1, 0.0, 0.1}, {0.3, 2.4, 0.4}), kBlue};
-  const PosedShape gem{random_demo_polytope(16, 1.5, random), posed({1.3, 0.1, 0.35}, {0.2, 0.1, 0.5}), kAmber};
-  pictures.push_back(draw("apart", cone, gem, view));
-
-  const PosedShape cylinder{Cylinder{.radius = 0.55, .length = 1.6}, posed({-0.8, 0.0, 0.0}, {0.1, -1.2, 0.3}), kBlue};
-  PosedShape tile{hexagon(0.75, 0.22), posed({1.0, -0.1, 0.25}, {0.9, 0.35, 0.2}), kAmber};
-  tile.X = touching(cylinder, tile);
-  pictures.push_back(draw("touching", cylinder, tile, view));
-
-  const PosedShape box{Box{.size = {1.5, 1.1, 1.0}}, posed({-0.35, 0.0, 0.0}, {0.15, 0.1, -0.4}), kBlue};
-  const PosedShape egg{Ellipsoid{.semi_axes = {1.0, 0.6, 0.7}}, posed({0.55, -0.1, 0.25}, {0.0, 0.4, -0.3}), kAmber};
-  pictures.push_back(draw("overlapping", box, egg, view));
-
-  const PosedShape capsule{Capsule{.radius = 0.35, .length = 1.3}, posed({-1.0, 0.0, 0.2}, {0.0, -0.9, 0.4}), kBlue};
-  const PosedShape sum{
+  std::vector<DemoPair> pairs;
+  const auto add = [&](const char* name, const Shape& a, const Pose& X_WA, const Shape& b, const Pose& X_WB) {
+    pairs.push_back({name, a, X_WA, b, X_WB});
+  };
+  add("apart", Cone{.height = 1.8, .half_angle = 0.42}, posed({-1.1, 0.0, 0.1}, {0.3, 2.4, 0.4}),
+      random_demo_polytope(16, 1.5, random), posed({1.3, 0.1, 0.35}, {0.2, 0.1, 0.5}));
+  add("touching", Cylinder{.radius = 0.55, .length = 1.6}, posed({-0.8, 0.0, 0.0}, {0.1, -1.2, 0.3}),
+      hexagon(0.75, 0.22), posed({1.0, -0.1, 0.25}, {0.9, 0.35, 0.2}));
+  pairs.back().X_WB = touching(pairs.back());
+  add("overlapping", Box{.size = {1.5, 1.1, 1.0}}, posed({-0.35, 0.0, 0.0}, {0.15, 0.1, -0.4}),
+      Ellipsoid{.semi_axes = {1.0, 0.6, 0.7}}, posed({0.55, -0.1, 0.25}, {0.0, 0.4, -0.3}));
+  add("sum", Capsule{.radius = 0.35, .length = 1.3}, posed({-1.0, 0.0, 0.2}, {0.0, -0.9, 0.4}),
       MinkowskiSum{{{Box{.size = {0.8, 0.8, 0.8}}, posed({0, 0, 0}, {0.2, 0.3, 0.1})},
                     {Cylinder{.radius = 0.35, .length = 0.3}, posed({0, 0, 0}, {0.0, 1.5707963, 0.0})}}},
-      posed({1.0, 0.1, 0.0}, {0.0, 0.0, 0.3}), kAmber};
-  pictures.push_back(draw("sum", capsule, sum, view));
+      posed({1.0, 0.1, 0.0}, {0.0, 0.0, 0.3}));
+  return pairs;
+}
+
+std::vector<Picture> demo_pictures() {
+  const Vector3 view(0.35, -1.0, 0.42);
+  std::vector<Picture> pictures;
+  for (const DemoPair& pair : demo_pairs())
+    pictures.push_back(draw(pair.name, {pair.shape_A, pair.X_WA, kBlue}, {pair.shape_B, pair.X_WB, kAmber}, view));
   return pictures;
 }
 

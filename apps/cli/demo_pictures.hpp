@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tangere/geometry/shape.hpp"
+
 namespace tangere::cli {
 
 struct Picture {
@@ -13,7 +15,19 @@ struct Picture {
   std::string svg;
 };
 
+/// Two posed shapes.
+struct DemoPair {
+  /// File name of its picture without ending.
+  std::string name;
+  Shape shape_A;
+  Pose X_WA;
+  Shape shape_B;
+  Pose X_WB;
+};
+
 /// Pairs apart, touching and overlapping.
+[[nodiscard]] std::vector<DemoPair> demo_pairs();
+/// Of each of them.
 [[nodiscard]] std::vector<Picture> demo_pictures();
 
 }  // namespace tangere::cli

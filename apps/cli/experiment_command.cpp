@@ -1,12 +1,19 @@
 /// `tangere experiment [NAME]`: the papers' experiments.
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <system_error>
 
 #include "apps/cli/commands.hpp"
+#include "apps/cli/folders.hpp"
+#include "apps/cli/gallery.hpp"
 #include "apps/cli/text.hpp"
+#include "apps/cli/viewer_page.hpp"
 #include "experiments/experiment.hpp"
+#include "tangere/io/recording_page.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {
@@ -31,16 +38,40 @@ void write_files(const std::filesystem::path& folder, const Experiment& experime
   if (!out.flush()) throw InputError(file.string(), "cannot be written");
 }
 
-/// The folder that was asked for, or the one of the source tree, or ./scenes.
-std::filesystem::path scenes_folder(const std::string& asked) {
-  if (!asked.empty()) {
-    if (!std::filesystem::is_directory(asked)) throw InputError("--scenes", "is not a folder: " + asked);
-    return asked;
+/// The films of experiments as pages, and a gallery that links them.
+class FilmPages {
+ public:
+  explicit FilmPages(std::filesystem::path folder) : folder_(std::move(folder)), viewer_(viewer_page()) {
+    std::error_code failure;
+    std::filesystem::create_directories(folder_, failure);
+    if (!std::filesystem::is_directory(folder_))
+      throw InputError("--html", "cannot make the folder " + folder_.string());
+    gallery_.title = "Experiments";
+    gallery_.introduction = "What the papers claim, run here: each page is one file that plays without a network.";
   }
-  for (const char* folder : {TANGERE_CLI_SCENES, "scenes"})
-    if (std::filesystem::is_directory(folder)) return folder;
-  throw InputError("--scenes", "the folder scenes of the project is not here: name it");
-}
+
+  void add(const Experiment& experiment, const experiments::Outcome& outcome) {
+    for (const experiments::Film& film : outcome.films) {
+      const std::string file = film.name + ".html";
+      write_whole_file(folder_ / file, recording_page(viewer_, film.recording));
+      gallery_.entries.push_back({file, film.title,
+                                  std::string(experiment.name) + " (" + experiment.source + "): " + experiment.claim +
+                                      (outcome.met ? ": met." : ": NOT met.")});
+    }
+  }
+
+  /// Where it is.
+  [[nodiscard]] std::string write_gallery() const {
+    const std::filesystem::path index = folder_ / "index.html";
+    write_whole_file(index, gallery_page(gallery_));
+    return std::filesystem::absolute(index).lexically_normal().string();
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::string viewer_;
+  Gallery gallery_;
+};
 
 }  // namespace
 
@@ -54,7 +85,9 @@ int run_experiment(const ExperimentArguments& arguments) {
   bool met = true;
   nlohmann::json json;
   try {
-    const std::filesystem::path scenes = scenes_folder(arguments.scenes);
+    std::optional<FilmPages> pages;
+    if (!arguments.html.empty()) pages.emplace(arguments.html);
+    const std::filesystem::path scenes = scenes_folder(arguments.scenes, "--scenes");
     const std::filesystem::path output = arguments.output;
     for (const Experiment& experiment : all) {
       if (arguments.name != "all" && arguments.name != experiment.name) continue;
@@ -62,6 +95,7 @@ int run_experiment(const ExperimentArguments& arguments) {
       experiments::ResultLog log(output / (std::string(experiment.name) + ".jsonl"), arguments.resume);
       const experiments::Outcome outcome = experiment.run({scenes, arguments.runs, log});
       write_files(output, experiment, outcome);
+      if (pages) pages->add(experiment, outcome);
       met = met && outcome.met;
       if (arguments.json) {
         json[experiment.name] = {
@@ -71,6 +105,7 @@ int run_experiment(const ExperimentArguments& arguments) {
                     outcome.text.c_str(), outcome.met ? "MET" : "NOT MET");
       }
     }
+    if (pages && found) std::fprintf(stderr, "pages: %s\n", pages->write_gallery().c_str());
   } catch (const InputError& error) {
     std::fprintf(stderr, "tangere: %s\n", error.what());
     return kExitBadInput;

@@ -20,10 +20,11 @@ int run(int argc, char** argv) {
   app.footer("Exit codes: 0 fine, 1 a check failed, 2 wrong arguments or bad input.");
 
   DemoArguments demo;
-  CLI::App* demo_command =
-      app.add_subcommand("demo", "Check gradients of random pairs of all shapes live, and draw some");
+  CLI::App* demo_command = app.add_subcommand(
+      "demo", "Simulate an arm among things of every shape, check gradients live, write pages to watch");
   demo_command->add_option("-o,--output", demo.output,
-                           "Folder for the page and the pictures (default: build/demo or tangere-demo)");
+                           "Folder for the pages and the pictures (default: build/demo or tangere-demo)");
+  demo_command->add_option("--scenes", demo.scenes, "Folder with the project's scene files");
   demo_command->add_option("--seed", demo.seed, "Seed of the random pairs")->capture_default_str();
 
   QueryArguments query;
@@ -77,9 +78,35 @@ int run(int argc, char** argv) {
   simulate_command->add_option("--record", simulate.record, "File to write a recording to (docs/simulate.md)");
   simulate_command->add_option("--fps", simulate.frames_per_second, "Most frames of the recording a simulated second")
       ->capture_default_str();
+  simulate_command->add_option("--html", simulate.html,
+                               "File to write a self-contained page to, to watch the run in a browser");
+  simulate_command->add_flag("--live", simulate.live,
+                             "Serve the run to browsers of this machine while it goes, at most in real time");
+  simulate_command->add_option("--port", simulate.port, "Port of --live (default: any that is free)");
   simulate_command->add_flag("--check-gradients", simulate.check_gradients,
                              "Compare the Jacobians of up to 20 steps with differences; exit code 1 if any is wrong");
   simulate_command->add_flag("--json", simulate.json, "For machines");
+
+  ViewArguments view;
+  CLI::App* view_command = app.add_subcommand(
+      "view", "Look at a recording, scene, robot or file of queries in the browser, or write it as a page");
+  view_command->add_option("FILE", view.file, "Recording, scene (.json), robot (URDF, MJCF), or queries (JSON lines)")
+      ->required();
+  view_command->add_option("--html", view.html, "Write one self-contained page instead of serving it");
+  view_command->add_option("--gltf", view.gltf, "Write glTF 2.0 with the animation");
+  view_command->add_option("--csv", view.csv, "Write a table, a line a frame");
+  view_command->add_option("--ghost", view.ghosts, "Recording of the same bodies to overlay (may be repeated)")
+      ->expected(1)
+      ->take_all();
+  view_command->add_option("--port", view.port, "Port on the loopback address (default: any that is free)");
+  view_command->add_option("--base", view.base, "What holds the root of a URDF: fixed or free")
+      ->check(CLI::IsMember({"fixed", "free"}))
+      ->capture_default_str();
+  view_command
+      ->add_option("--package-path", view.package_paths,
+                   "Folder where package://… and relative mesh names are looked for (may be repeated)")
+      ->expected(1)
+      ->take_all();
 
   ExperimentArguments experiment;
   CLI::App* experiment_command =
@@ -92,6 +119,7 @@ int run(int argc, char** argv) {
       ->add_option("--runs", experiment.runs, "Runs in every cell of a table (default: as many as the paper)")
       ->check(CLI::Range(0, 1000000));
   experiment_command->add_flag("--resume", experiment.resume, "Go on where an interrupted run was");
+  experiment_command->add_option("--html", experiment.html, "Folder to write pages of the experiments to");
   experiment_command->add_flag("--json", experiment.json, "For machines");
   experiment_command->footer("Exit code 1 if a claim was not met.");
 
@@ -108,6 +136,7 @@ int run(int argc, char** argv) {
                             : query_command->parsed()      ? query_command
                             : inspect_command->parsed()    ? inspect_command
                             : simulate_command->parsed()   ? simulate_command
+                            : view_command->parsed()       ? view_command
                             : experiment_command->parsed() ? experiment_command
                             : doctor_command->parsed()     ? doctor_command
                                                            : &app;
@@ -118,6 +147,7 @@ int run(int argc, char** argv) {
   if (query_command->parsed()) return run_query(query);
   if (inspect_command->parsed()) return run_inspect(inspect);
   if (simulate_command->parsed()) return run_simulate(simulate);
+  if (view_command->parsed()) return run_view(view);
   if (experiment_command->parsed()) return run_experiment(experiment);
   return run_doctor(doctor);
 }

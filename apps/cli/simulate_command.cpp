@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "apps/cli/audience.hpp"
 #include "apps/cli/commands.hpp"
+#include "apps/cli/interrupt.hpp"
 #include "apps/cli/progress.hpp"
 #include "apps/cli/simulate_report.hpp"
 #include "apps/cli/text.hpp"
@@ -27,22 +28,6 @@ namespace {
 constexpr double kDisturbance = 0.01;
 /// Steps whose gradients are checked, spread over the run from its first to its last.
 constexpr int kMostChecks = 20;
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// Ctrl-C ends the run between two steps, so that no half recording is left.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    interrupted = 0;
-    for (const int s : {SIGINT, SIGTERM}) std::signal(s, [](int received) { interrupted = received; });
-  }
-  ~InterruptGuard() {
-    for (const int s : {SIGINT, SIGTERM}) std::signal(s, SIG_DFL);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-};
 
 void verify(const SimulateArguments& arguments) {
   if (arguments.time_step && !(*arguments.time_step > 0.0 && *arguments.time_step <= 1.0))
@@ -144,58 +129,93 @@ class Runner {
 };
 
 /// Makes all steps. False if it was interrupted.
-bool run(const World& world, const VectorX& u, State& state, RecordingWriter* recording, GradientCheck* check,
-         SimulationReport& report) {
+bool run(const World& world, const VectorX& u, State& state, RecordingWriter* recording, const Audience& audience,
+         GradientCheck* check, SimulationReport& report) {
   Runner runner(world, u, check);
-  Progress progress("simulating", report.steps);
   if (recording != nullptr) recording->add(0, state);
+  audience.announce();
+  Progress progress("simulating", report.steps);
   for (int i = 0; i < report.steps; ++i) {
-    if (interrupted != 0) return false;
+    if (interrupted_by() != 0) return false;
     progress.show(i);
     const StepResult& result = runner.advance(i, state, report);
     if (recording != nullptr) recording->add(i + 1, state, result.contacts);
+    audience.keep_pace((i + 1) * report.time_step);
   }
   return true;
+}
+
+/// Null if nobody wants one.
+std::unique_ptr<RecordingWriter> make_recording(const SimulateArguments& arguments, const World& world,
+                                                Audience& audience) {
+  if (arguments.record.empty() && !audience.is_there()) return nullptr;
+  RecordingOptions options{.frames_per_second = arguments.frames_per_second};
+  options.made_by.command = "simulate " + arguments.file;
+  options.made_by.seed = arguments.seed;
+  options.made_by.options = {{"contact", arguments.contact}, {"steps", std::to_string(arguments.steps)}};
+  if (audience.is_there()) options.listener = &audience;
+  return std::make_unique<RecordingWriter>(world, arguments.record, options);
+}
+
+/// What an unfinished run leaves, in words.
+std::string left_behind(const SimulateArguments& arguments, const RecordingWriter* recording) {
+  std::string text;
+  if (recording != nullptr && !arguments.record.empty())
+    text += ", what there is is in " + recording->partial_file().string();
+  if (!arguments.html.empty()) text += ", " + arguments.html + " shows what there is";
+  return text;
+}
+
+int simulate(const SimulateArguments& arguments) {
+  verify(arguments);
+  const Scene scene = load(arguments);
+  WorldOptions options;
+  options.time_step = arguments.time_step.value_or(scene.time_step);
+  const World world(scene.robot.model, scene.robot.actuators, options);
+  const VectorX u = control_of(arguments, world);
+  State state = start_of(arguments, scene);
+  SimulationReport report;
+  report.steps = arguments.steps;
+  report.time_step = options.time_step;
+  report.num_notices = scene.robot.notices.size();
+
+  // from here on an interruption ends the run between two steps
+  const InterruptGuard guard;
+  Audience audience(arguments.html, arguments.live, arguments.port);
+  const std::unique_ptr<RecordingWriter> recording = make_recording(arguments, world, audience);
+  std::unique_ptr<GradientCheck> check;
+  if (arguments.check_gradients) check = std::make_unique<GradientCheck>(world);
+
+  try {
+    if (!run(world, u, state, recording.get(), audience, check.get(), report)) {
+      audience.write_page();
+      std::fprintf(stderr, "tangere simulate: interrupted%s\n", left_behind(arguments, recording.get()).c_str());
+      return 128 + interrupted_by();
+    }
+  } catch (const std::runtime_error& error) {
+    audience.write_page();
+    throw std::runtime_error(error.what() + left_behind(arguments, recording.get()));
+  }
+  if (recording) {
+    recording->finish();
+    report.recording = arguments.record;
+    report.num_frames = recording->num_frames();
+  }
+  audience.write_page();
+  report.page = arguments.html;
+  describe_end(world, state, report);
+  if (check) report.gradients = &check->report();
+  (arguments.json ? print_json : print_text)(world, report);
+  std::fflush(stdout);
+  audience.stay();
+  return check && !check->report().passed() ? kExitFailed : kExitOk;
 }
 
 }  // namespace
 
 int run_simulate(const SimulateArguments& arguments) {
   try {
-    verify(arguments);
-    const Scene scene = load(arguments);
-    WorldOptions options;
-    options.time_step = arguments.time_step.value_or(scene.time_step);
-    const World world(scene.robot.model, scene.robot.actuators, options);
-    const VectorX u = control_of(arguments, world);
-    State state = start_of(arguments, scene);
-    SimulationReport report;
-    report.steps = arguments.steps;
-    report.time_step = options.time_step;
-    report.num_notices = scene.robot.notices.size();
-
-    // from here on an interruption must not leave a partial file
-    const InterruptGuard guard;
-    std::unique_ptr<RecordingWriter> recording;
-    if (!arguments.record.empty())
-      recording = std::make_unique<RecordingWriter>(world, arguments.record,
-                                                    RecordingOptions{.frames_per_second = arguments.frames_per_second});
-    std::unique_ptr<GradientCheck> check;
-    if (arguments.check_gradients) check = std::make_unique<GradientCheck>(world);
-
-    if (!run(world, u, state, recording.get(), check.get(), report)) {
-      std::fprintf(stderr, "tangere simulate: interrupted%s\n", recording ? ", no recording is left" : "");
-      return 128 + static_cast<int>(interrupted);
-    }
-    if (recording) {
-      recording->finish();
-      report.recording = arguments.record;
-      report.num_frames = recording->num_frames();
-    }
-    describe_end(world, state, report);
-    if (check) report.gradients = &check->report();
-    (arguments.json ? print_json : print_text)(world, report);
-    return check && !check->report().passed() ? kExitFailed : kExitOk;
+    return simulate(arguments);
   } catch (const InputError& error) {
     std::fprintf(stderr, "tangere simulate: %s\n", error.what());
     return kExitBadInput;

@@ -98,6 +98,7 @@ void print_text(const World& world, const SimulationReport& report) {
                           report.kinetic_energy, report.potential_energy));
   if (!report.recording.empty())
     row("recording", formatted("%s, %d frames", report.recording.c_str(), report.num_frames));
+  if (!report.page.empty()) row("page", report.page);
   if (report.num_notices > 0)
     row("notices", formatted("%zu about the file, shown by tangere inspect", report.num_notices));
 
@@ -154,6 +155,7 @@ void print_json(const World& world, const SimulationReport& report) {
         {{"body", model.body(b).spec.name}, {"position", numbers(X.p)}, {"quaternion", numbers(X.quaternion())}});
   }
   if (!report.recording.empty()) out["recording"] = {{"file", report.recording}, {"frames", report.num_frames}};
+  if (!report.page.empty()) out["page"] = report.page;
   if (report.gradients != nullptr) out["gradients"] = gradients_json(world, *report.gradients);
   out["notices"] = report.num_notices;
   std::printf("%s\n", out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());

@@ -32,6 +32,8 @@ struct SimulationReport {
   /// Empty: none.
   std::string recording;
   int num_frames = 0;
+  /// Empty: none.
+  std::string page;
   std::size_t num_notices = 0;
   /// Null if they were not checked.
   const GradientReport* gradients = nullptr;

@@ -1,6 +1,7 @@
 #include "tangere/io/json_reader.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
@@ -170,6 +171,23 @@ MatrixX JsonValue::rows(int columns, int count) const {
   for (std::size_t i = 0; i < node.size(); ++i)
     matrix.row(static_cast<Eigen::Index>(i)) = (*this)[i].numbers(columns).transpose();
   return matrix;
+}
+
+bool JsonValue::is_null() const { return node_of(node_).is_null(); }
+
+int JsonValue::integer(int lowest, int highest) const {
+  const double value = number();
+  if (!(value >= lowest && value <= highest) || value != std::floor(value))
+    fail("must be a whole number from " + std::to_string(lowest) + " to " + std::to_string(highest));
+  return static_cast<int>(value);
+}
+
+std::vector<std::string> JsonValue::keys() const {
+  const json& node = node_of(node_);
+  if (!node.is_object()) fail(std::string("must be an object, got ") + node.type_name());
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : node.items()) keys.push_back(key);
+  return keys;
 }
 
 double JsonValue::number() const {

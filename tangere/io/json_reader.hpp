@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tangere/math/error.hpp"
 #include "tangere/math/types.hpp"
@@ -44,6 +45,9 @@ class JsonValue {
   [[nodiscard]] JsonValue at(std::string_view key) const;
   [[nodiscard]] std::optional<JsonValue> find(std::string_view key) const;
 
+  /// The keys, sorted.
+  [[nodiscard]] std::vector<std::string> keys() const;
+
   // arrays
 
   [[nodiscard]] std::size_t size() const;
@@ -55,7 +59,10 @@ class JsonValue {
 
   // scalars
 
+  [[nodiscard]] bool is_null() const;
   [[nodiscard]] double number() const;
+  /// A whole number from `lowest` to `highest`.
+  [[nodiscard]] int integer(int lowest, int highest) const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] std::string text() const;
   /// One of the `known` words.

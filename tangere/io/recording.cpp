@@ -10,59 +10,16 @@
 #include <system_error>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "tangere/geometry/check.hpp"
-#include "tangere/io/shape_json.hpp"
+#include "tangere/io/recording_model.hpp"
+#include "tangere/io/recording_text.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/kinematics.hpp"
+#include "tangere/version.hpp"
 
 namespace tangere {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-Json numbers(const Eigen::Ref<const VectorX>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(value);
-  return list;
-}
-
-std::string shape_entry(int body, const std::string& name, const Shape& shape, const Pose& X_BS, const Vector4& color) {
-  Json entry = {{"body", body}, {"name", name}};
-  entry["shape"] = Json::parse(shape_to_json(shape));
-  entry["position"] = numbers(X_BS.p);
-  entry["quaternion"] = numbers(X_BS.quaternion());
-  entry["color"] = numbers(color);
-  return text_of(entry);
-}
-
-/// Of the visual with the shape's name, else of the one in its place, else of the last.
-Vector4 color_of(const BodySpec& body, std::size_t index) {
-  for (const VisualShape& visual : body.visuals)
-    if (!visual.name.empty() && visual.name == body.shapes[index].name) return visual.color;
-  if (body.visuals.empty()) return {0.7, 0.7, 0.7, 1.0};
-  return body.visuals[std::min(index, body.visuals.size() - 1)].color;
-}
-
-/// What collides; of bodies that do not collide what is drawn.
-std::vector<std::string> shape_entries(const Model& model) {
-  std::vector<std::string> entries;
-  for (int b = 0; b < model.num_bodies(); ++b) {
-    const BodySpec& body = model.body(b).spec;
-    for (std::size_t i = 0; i < body.shapes.size(); ++i)
-      entries.push_back(
-          shape_entry(b, body.shapes[i].name, body.shapes[i].shape, body.shapes[i].X_BS, color_of(body, i)));
-    if (!body.shapes.empty()) continue;
-    for (const VisualShape& visual : body.visuals)
-      if (const Shape* shape = std::get_if<Shape>(&visual.geometry))
-        entries.push_back(shape_entry(b, visual.name, *shape, visual.X_BV, visual.color));
-  }
-  return entries;
-}
 
 /// The file a name stands for, through links.
 std::filesystem::path target_of(const std::filesystem::path& file) {
@@ -83,110 +40,164 @@ int stride(double time_step, double frames_per_second) {
   return static_cast<int>(std::clamp(steps, 1.0, static_cast<double>(std::numeric_limits<int>::max())));
 }
 
+RecordingStamp stamp_of(const World& world, RecordingStamp stamp) {
+  if (stamp.program.empty()) stamp.program = "tangere " + std::string(kVersion);
+  const WorldOptions& options = world.options();
+  const auto add = [&](const char* name, const std::string& value) { stamp.options.emplace_back(name, value); };
+  add("integrator", options.integrator == Integrator::semi_implicit ? "semi_implicit" : "explicit_position");
+  add("bounce", options.contact.bounce == BounceMode::event ? "event" : "discrete");
+  add("margin", detail::to_text(options.contact.margin));
+  add("compliance", detail::to_text(options.contact.compliance));
+  add("correction", detail::to_text(options.contact.correction));
+  return stamp;
+}
+
+/// Those that every recording of a world has, in the order of `standard_values`.
+std::vector<RecordedChannel> standard_channels() {
+  return {{"energy", "J"}, {"kinetic_energy", "J"}, {"potential_energy", "J"}, {"num_contacts", ""}, {"impulse", "N s"}};
+}
+
+/// `impulse`: the sum of the normal ones.
+std::vector<double> standard_values(const Model& model, const Data& data, const State& state,
+                                    std::span<const Contact> contacts) {
+  const double kinetic = kinetic_energy(model, data, state.v);
+  const double potential = potential_energy(model, data, state.q);
+  double impulse = 0.0;
+  for (const Contact& contact : contacts) impulse += contact.impulse[0];
+  return {kinetic + potential, kinetic, potential, static_cast<double>(contacts.size()), impulse};
+}
+
 }  // namespace
 
 struct RecordingWriter::Memory {
   const World& world;
   Data data;
+  /// Empty: no file.
   std::filesystem::path file;
   std::filesystem::path partial;
   std::ofstream out;
+  RecordingListener* listener;
+  bool with_state;
+  std::size_t num_values;
   int steps_per_frame;
+  /// What the header is made of; written with the first frame.
+  Recording description;
+  bool begun = false;
   int num_frames = 0;
   bool finished = false;
-  // channels, one number a frame
-  std::vector<double> energy;
-  std::vector<std::size_t> num_contacts;
 
   [[noreturn]] void fail() const {
     const int code = errno;
     throw InputError(file.string(),
                      std::string("cannot be written: ") + (code != 0 ? std::strerror(code) : "output failed"));
   }
+
+  void begin() {
+    if (begun) return;
+    begun = true;
+    const std::string header = recording_header(description);
+    if (out.is_open()) out << header << std::flush;
+    if (listener != nullptr) listener->on_header(header);
+  }
 };
 
 RecordingWriter::RecordingWriter(const World& world, const std::filesystem::path& file,
                                  const RecordingOptions& options) {
-  const Model& model = world.model();
-  const std::filesystem::path target = target_of(file);
+  const int steps_per_frame = stride(world.options().time_step, options.frames_per_second);
+  const std::filesystem::path target = file.empty() ? file : target_of(file);
   std::filesystem::path partial = target;
-  partial += ".partial";
-  memory_ =
-      std::make_unique<Memory>(Memory{.world = world,
-                                      .data = Data(model),
-                                      .file = target,
-                                      .partial = partial,
-                                      .out = {},
-                                      .steps_per_frame = stride(world.options().time_step, options.frames_per_second),
-                                      .energy = {},
-                                      .num_contacts = {}});
+  if (!file.empty()) partial += ".partial";
+  memory_ = std::make_unique<Memory>(Memory{.world = world,
+                                            .data = Data(world.model()),
+                                            .file = target,
+                                            .partial = partial,
+                                            .out = {},
+                                            .listener = options.listener,
+                                            .with_state = options.state,
+                                            .num_values = options.channels.size(),
+                                            .steps_per_frame = steps_per_frame,
+                                            .description = describe_model(world.model())});
+  Recording& description = memory_->description;
+  description.time_step = world.options().time_step;
+  description.made_by = stamp_of(world, options.made_by);
+  description.channels = standard_channels();
+  description.channels.insert(description.channels.end(), options.channels.begin(), options.channels.end());
+  if (file.empty()) return;
   errno = 0;
   memory_->out.open(partial, std::ios::binary | std::ios::trunc);
   if (!memory_->out) memory_->fail();
-
-  std::ofstream& out = memory_->out;
-  out << R"({"format": "tangere-recording", "version": 1, "name": )" << text_of(model.name())
-      << ", \"time_step\": " << text_of(world.options().time_step) << ",\n\"shapes\": [";
-  const char* separator = "\n ";
-  for (const std::string& entry : shape_entries(model)) {
-    out << separator << entry;
-    separator = ",\n ";
-  }
-  Json names = Json::array();
-  for (int b = 0; b < model.num_bodies(); ++b) names.push_back(model.body(b).spec.name);
-  out << "],\n\"bodies\": " << text_of(names) << ",\n\"frames\": [";
 }
 
 RecordingWriter::~RecordingWriter() {
-  if (memory_->finished) return;
+  if (memory_->finished || memory_->file.empty()) return;
   memory_->out.close();
+  if (memory_->num_frames > 0) return;
+  // there is nothing in it to look at
   std::error_code ignored;
   std::filesystem::remove(memory_->partial, ignored);
 }
 
-void RecordingWriter::add(int step_number, const State& state, std::span<const Contact> contacts) {
+void RecordingWriter::add_ghost(const std::string& name, std::span<const double> times,
+                                std::span<const VectorX> configurations) {
   Memory& m = *memory_;
+  if (m.begun) throw InputError("ghost " + name, "must be added before the first frame");
+  if (times.size() != configurations.size() || times.empty())
+    throw InputError("ghost " + name, "needs as many configurations as times, and at least one");
+  RecordedGhost ghost{.name = name, .t = {times.begin(), times.end()}, .poses = {}};
+  for (const VectorX& q : configurations) ghost.poses.push_back(poses_at(m.world.model(), m.data, q));
+  m.description.ghosts.push_back(std::move(ghost));
+}
+
+void RecordingWriter::add(int step_number, const State& state, std::span<const Contact> contacts,
+                          std::span<const double> values) {
+  Memory& m = *memory_;
+  if (values.size() != m.num_values)
+    throw InputError("values",
+                     "needs " + std::to_string(m.num_values) + " numbers, got " + std::to_string(values.size()));
   if (m.finished || step_number % m.steps_per_frame != 0) return;
   const Model& model = m.world.model();
+  RecordedFrame frame;
+  frame.t = step_number * m.world.options().time_step;
+  frame.poses = poses_at(model, m.data, state.q);
+  if (m.with_state) {
+    frame.q.assign(state.q.begin(), state.q.end());
+    frame.v.assign(state.v.begin(), state.v.end());
+  }
+  for (const Contact& contact : contacts) frame.contacts.push_back(recorded_contact(contact));
   forward_kinematics(model, m.data, state.q, state.v);
-  Json frame = {{"t", step_number * m.world.options().time_step}};
-  frame["poses"] = Json::array();
-  for (int b = 0; b < model.num_bodies(); ++b) {
-    const Pose X_WB = body_pose(model, m.data, b);
-    Eigen::Matrix<double, 7, 1> pose;
-    pose << X_WB.p, X_WB.quaternion();
-    frame["poses"].push_back(numbers(pose));
+  frame.values = standard_values(model, m.data, state, contacts);
+  frame.values.insert(frame.values.end(), values.begin(), values.end());
+
+  m.begin();
+  const std::string line = recording_frame(frame);
+  if (m.out.is_open()) {
+    if (m.num_frames > 0) m.out << kBetweenFrames;
+    // out of our hands at once: a crash must not take it along
+    m.out << line << std::flush;
   }
-  frame["contacts"] = Json::array();
-  for (const Contact& contact : contacts) {
-    const Vector3 impulse = contact.frame * contact.impulse;
-    Json entry = {{"bodies", {contact.body_A, contact.body_B}}};
-    entry["point"] = numbers(contact.point);
-    entry["normal"] = numbers(contact.frame.col(0));
-    entry["impulse"] = numbers(impulse);
-    frame["contacts"].push_back(std::move(entry));
-  }
-  m.out << (m.num_frames == 0 ? "\n " : ",\n ") << text_of(frame);
-  m.energy.push_back(kinetic_energy(model, m.data, state.v) + potential_energy(model, m.data, state.q));
-  m.num_contacts.push_back(contacts.size());
+  if (m.listener != nullptr) m.listener->on_frame(line);
   ++m.num_frames;
 }
 
 void RecordingWriter::finish() {
   Memory& m = *memory_;
   if (m.finished) return;
-  Json channels = {{"energy", m.energy}, {"num_contacts", m.num_contacts}};
-  errno = 0;
-  m.out << "],\n\"channels\": " << text_of(channels) << "}\n";
-  m.out.close();
-  if (!m.out) m.fail();
-  std::error_code error;
-  std::filesystem::rename(m.partial, m.file, error);
-  if (error) throw InputError(m.file.string(), "cannot be written: " + error.message());
+  m.begin();
+  if (m.out.is_open()) {
+    errno = 0;
+    m.out << kRecordingEnd;
+    m.out.close();
+    if (!m.out) m.fail();
+    std::error_code error;
+    std::filesystem::rename(m.partial, m.file, error);
+    if (error) throw InputError(m.file.string(), "cannot be written: " + error.message());
+  }
   m.finished = true;
+  if (m.listener != nullptr) m.listener->on_finish();
 }
 
 int RecordingWriter::num_frames() const { return memory_->num_frames; }
 int RecordingWriter::steps_per_frame() const { return memory_->steps_per_frame; }
+const std::filesystem::path& RecordingWriter::partial_file() const { return memory_->partial; }
 
 }  // namespace tangere

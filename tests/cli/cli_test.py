@@ -6,6 +6,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,7 +56,7 @@ class CliTest(unittest.TestCase):
     def test_help(self):
         result = run("--help")
         self.assertEqual(result.returncode, 0)
-        for command in ("demo", "query", "inspect", "simulate", "doctor"):
+        for command in ("demo", "query", "inspect", "simulate", "view", "doctor"):
             self.assertIn(command, result.stdout)
             self.assertEqual(run(command, "--help").returncode, 0)
 
@@ -316,15 +317,18 @@ class CliTest(unittest.TestCase):
         last = recording["frames"][-1]
         self.assertAlmostEqual(last["t"], 0.5)
         self.assertEqual(last["poses"], [pose["position"] + pose["quaternion"] for pose in report["poses"]])
-        self.assertTrue(all(set(contact) == {"bodies", "point", "normal", "impulse"} for contact in last["contacts"]))
-        for channel in ("energy", "num_contacts"):
-            self.assertEqual(len(recording["channels"][channel]), 26)
-        self.assertAlmostEqual(recording["channels"]["energy"][-1], report["energy"]["total"])
+        self.assertTrue(all(set(contact) == {"bodies", "type", "point", "normal", "impulse", "distance"} for contact in last["contacts"]))
+        self.assertEqual([channel["name"] for channel in recording["channels"]],
+                         ["energy", "kinetic_energy", "potential_energy", "num_contacts", "impulse"])
+        self.assertTrue(all(len(frame["values"]) == 5 for frame in recording["frames"]))
+        self.assertAlmostEqual(last["values"][0], report["energy"]["total"])
+        self.assertEqual(recording["made_by"]["command"], "simulate " + str(SCENES / "mixed_stack.json"))
+        self.assertTrue(recording["complete"])
         self.assertEqual(self.simulate("mixed_stack.json", "--steps", "100", "--record", str(file), "--fps", "10")["recording"]["frames"], 6)
         self.assertEqual(os.listdir(self.path), ["run.json"])
 
     def test_simulate_interrupted(self):
-        """No half recording is left, and an older one stays as it is."""
+        """An older recording stays as it is; what there is of the new one can be read."""
         file = self.path / "run.json"
         file.write_text("older")
         with subprocess.Popen([BINARY, "simulate", str(SCENES / "mixed_stack.json"), "--steps", "100000000", "--record", str(file)],
@@ -333,10 +337,13 @@ class CliTest(unittest.TestCase):
                 self.assertIsNone(process.poll())
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)
-            self.assertIn("interrupted", process.stderr.read())
+            self.assertIn("interrupted, what there is is in " + str(file) + ".partial", process.stderr.read())
             self.assertEqual(process.wait(timeout=60), 130)
-        self.assertEqual(os.listdir(self.path), ["run.json"])
+        self.assertEqual(sorted(os.listdir(self.path)), ["run.json", "run.json.partial"])
         self.assertEqual(file.read_text(), "older")
+        result = run("view", str(file) + ".partial", "--csv", str(self.path / "run.csv"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("did not come to its end", result.stderr)
 
     def test_simulate_check_gradients(self):
         for scene, nv, nu in (("half_cheetah.xml", 9, 6), ("pendulum.urdf", 1, 1)):
@@ -445,8 +452,21 @@ class CliTest(unittest.TestCase):
         result = run("demo", "--output", str(output))
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("PASS: 77 combinations", result.stdout)
+        self.assertRegex(result.stdout, r"An arm among things of every shape: .*\nPASS\n")
         self.assertIn(str(output / "index.html"), result.stdout)
-        page = (output / "index.html").read_text(encoding="utf-8")
+        # the gallery links every page, and nothing that is not there
+        gallery = (output / "index.html").read_text(encoding="utf-8")
+        links = re.findall(r'href="([^"]*)"', gallery)
+        self.assertEqual(sorted(links), sorted(file.name for file in output.glob("*.html") if file.name != "index.html"))
+        self.assertIn("pairs.html", links)
+        if "sweep.html" in links:  # the viewer is built
+            text = (output / "sweep.html").read_text(encoding="utf-8")
+            sweep = json.loads(re.search(r'id="recording">(.*?)</script>', text, re.S).group(1))
+            # the arm touches what is in its way
+            arm = {i for i, body in enumerate(sweep["bodies"]) if body in ("elbow", "forearm", "wrist", "flange")}
+            self.assertTrue(any(set(contact["bodies"]) & arm for frame in sweep["frames"] for contact in frame["contacts"]))
+            self.assertGreaterEqual(len({shape["shape"]["type"] for shape in sweep["shapes"]}), 10)
+        page = (output / "pairs.html").read_text(encoding="utf-8")
         for name in ("apart", "touching", "overlapping"):
             picture = (output / f"{name}.svg").read_text(encoding="utf-8")
             self.assertTrue(picture.startswith("<svg"))

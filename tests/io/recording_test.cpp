@@ -2,28 +2,33 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tangere/io/recording_reader.hpp"
+#include "tangere/io/recording_text.hpp"
 #include "tangere/io/scene_file.hpp"
 #include "tangere/io/shape_json.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/sim/step.hpp"
+#include "tangere/version.hpp"
 
 namespace tangere {
 namespace {
 
-class Recording : public testing::Test {
+class RecordingWriting : public testing::Test {
  protected:
-  Recording()
+  RecordingWriting()
       : scene(load_scene(std::filesystem::path(TANGERE_SCENES) / "mixed_stack.json")),
         world(scene.robot.model, scene.robot.actuators, {.time_step = scene.time_step}),
         folder(std::filesystem::temp_directory_path() / ("tangere_recording_" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(folder);
   }
-  ~Recording() override { std::filesystem::remove_all(folder); }
+  ~RecordingWriting() override { std::filesystem::remove_all(folder); }
 
   void record(RecordingWriter& recording, int steps) {
     State state{scene.q, scene.v};
@@ -45,7 +50,7 @@ class Recording : public testing::Test {
   std::filesystem::path folder;
 };
 
-TEST_F(Recording, HasShapesFramesContactsAndChannels) {
+TEST_F(RecordingWriting, HasShapesFramesContactsAndChannels) {
   const std::filesystem::path file = folder / "out.json";
   {
     // 5 ms a step, 60 frames a second: every fourth step
@@ -91,32 +96,120 @@ TEST_F(Recording, HasShapesFramesContactsAndChannels) {
   // 10.5 kg rest on it, within what still rocks
   EXPECT_NEAR(pushed, 10.5 * 9.81 * 0.005, 0.1);
 
-  for (const char* channel : {"energy", "num_contacts"}) EXPECT_EQ(out["channels"][channel].size(), 11U) << channel;
-  EXPECT_EQ(out["channels"]["num_contacts"][10], last["contacts"].size());
+  // channels: names in the header, values in every frame
+  ASSERT_EQ(out["channels"].size(), 5U);
+  EXPECT_EQ(out["channels"][0], (nlohmann::json{{"name", "energy"}, {"unit", "J"}}));
+  EXPECT_EQ(out["channels"][3]["name"], "num_contacts");
+  ASSERT_EQ(last["values"].size(), 5U);
+  EXPECT_EQ(last["values"][3], last["contacts"].size());
+  EXPECT_EQ(last["values"][0].get<double>(), last["values"][1].get<double>() + last["values"][2].get<double>());
+  EXPECT_EQ(last["q"].size(), static_cast<std::size_t>(world.nq()));
+  EXPECT_EQ(last["v"].size(), static_cast<std::size_t>(world.nv()));
+  EXPECT_EQ(out["complete"], true);
 }
 
-TEST_F(Recording, ThatIsNotFinishedLeavesNothing) {
+TEST_F(RecordingWriting, IsStampedWithWhatMadeIt) {
+  RecordingOptions options;
+  options.made_by = {.command = "simulate", .seed = 18446744073709551615ULL, .options = {{"steps", "7"}}};
+  options.channels = {{"reward", "m"}};
+  options.state = false;
+  {
+    RecordingWriter recording(world, folder / "out.json", options);
+    const State state{scene.q, scene.v};
+    recording.add(0, state, {}, std::array{2.5});
+    EXPECT_THROW(recording.add(4, state), InputError);
+    recording.finish();
+  }
+  const nlohmann::json out = nlohmann::json::parse(std::ifstream(folder / "out.json"));
+  EXPECT_EQ(out["made_by"]["program"], "tangere " + std::string(kVersion));
+  EXPECT_EQ(out["made_by"]["command"], "simulate");
+  EXPECT_EQ(out["made_by"]["seed"], 18446744073709551615ULL);
+  EXPECT_EQ(out["made_by"]["options"]["steps"], "7");
+  EXPECT_EQ(out["made_by"]["options"]["integrator"], "semi_implicit");
+  EXPECT_EQ(out["channels"][5]["name"], "reward");
+  EXPECT_EQ(out["frames"][0]["values"][5], 2.5);
+  EXPECT_FALSE(out["frames"][0].contains("q"));
+}
+
+TEST_F(RecordingWriting, HasGhosts) {
+  VectorX moved = scene.q;
+  moved[2] += 1.0;
+  const std::array times{0.0, 0.5};
+  const std::array configurations{scene.q, moved};
+  RecordingWriter recording(world, folder / "out.json");
+  recording.add_ghost("guess", times, configurations);
+  EXPECT_THROW(recording.add_ghost("guess", std::span(times).first(1), configurations), InputError);
+  recording.add(0, {scene.q, scene.v});
+  EXPECT_THROW(recording.add_ghost("late", times, configurations), InputError);
+  recording.finish();
+  const nlohmann::json out = nlohmann::json::parse(std::ifstream(folder / "out.json"));
+  ASSERT_EQ(out["ghosts"].size(), 1U);
+  EXPECT_EQ(out["ghosts"][0]["t"], times);
+  EXPECT_EQ(out["ghosts"][0]["poses"][0], out["frames"][0]["poses"]);
+  EXPECT_EQ(out["ghosts"][0]["poses"][1][1][2].get<double>(), 1.2);
+}
+
+/// What a live view hears is what the file has.
+TEST_F(RecordingWriting, TellsAListener) {
+  struct Listener : RecordingListener {
+    void on_header(std::string_view header) override { text += header; }
+    void on_frame(std::string_view frame) override {
+      if (frames++ > 0) text += kBetweenFrames;
+      text += frame;
+    }
+    void on_finish() override { text += kRecordingEnd; }
+    std::string text;
+    int frames = 0;
+  } listener;
+  RecordingOptions options;
+  options.listener = &listener;
+  RecordingWriter recording(world, folder / "out.json", options);
+  record(recording, 8);
+  recording.finish();
+  std::stringstream file;
+  file << std::ifstream(folder / "out.json").rdbuf();
+  EXPECT_EQ(listener.text, file.str());
+  // and without a file
+  Listener alone;
+  options.listener = &alone;
+  RecordingWriter no_file(world, {}, options);
+  record(no_file, 8);
+  no_file.finish();
+  EXPECT_EQ(alone.text, listener.text);
+  EXPECT_EQ(num_files(), 1U);
+}
+
+TEST_F(RecordingWriting, ThatIsNotFinishedStaysUnderItsOtherName) {
   const std::filesystem::path file = folder / "out.json";
   std::ofstream(file) << "older";
   {
     RecordingWriter recording(world, file);
     record(recording, 10);
     EXPECT_EQ(num_files(), 2U);
+    EXPECT_EQ(recording.partial_file(), folder / "out.json.partial");
   }
-  EXPECT_EQ(num_files(), 1U);
+  EXPECT_EQ(num_files(), 2U);
   std::string text;
   std::ifstream(file) >> text;
   EXPECT_EQ(text, "older");
+  const Recording partial = load_recording(folder / "out.json.partial");
+  EXPECT_FALSE(partial.complete);
+  EXPECT_EQ(partial.frames.size(), 3U);
 }
 
-TEST_F(Recording, TakesAtMostTheFramesAskedFor) {
+TEST_F(RecordingWriting, WithoutFramesLeavesNothing) {
+  { const RecordingWriter recording(world, folder / "out.json"); }
+  EXPECT_EQ(num_files(), 0U);
+}
+
+TEST_F(RecordingWriting, TakesAtMostTheFramesAskedFor) {
   EXPECT_EQ(RecordingWriter(world, folder / "a.json", {.frames_per_second = 200.0}).steps_per_frame(), 1);
   EXPECT_EQ(RecordingWriter(world, folder / "a.json", {.frames_per_second = 1e9}).steps_per_frame(), 1);
   EXPECT_EQ(RecordingWriter(world, folder / "a.json", {.frames_per_second = 199.0}).steps_per_frame(), 2);
   EXPECT_EQ(RecordingWriter(world, folder / "a.json", {.frames_per_second = 10.0}).steps_per_frame(), 20);
 }
 
-TEST_F(Recording, SaysAtOnceWhatCannotBeWritten) {
+TEST_F(RecordingWriting, SaysAtOnceWhatCannotBeWritten) {
   const auto message = [&](const std::filesystem::path& file, const RecordingOptions& options = {}) {
     try {
       RecordingWriter recording(world, file, options);

@@ -1,0 +1,67 @@
+#include "apps/cli/gallery.hpp"
+
+#include <string_view>
+
+#include "tangere/version.hpp"
+
+namespace tangere::cli {
+namespace {
+
+constexpr std::string_view kStyle = R"(<style>
+  :root { color-scheme: light dark; --ink: #1f2937; --soft: #64748b; --line: #e2e8f0; --card: #fff; --page: #f4f6f9; --accent: #1d6fe0; }
+  @media (prefers-color-scheme: dark) {
+    :root { --ink: #e8ecf2; --soft: #97a3b4; --line: #2b3340; --card: #1a1f28; --page: #14181f; --accent: #4da3ff; }
+  }
+  * { box-sizing: border-box; }
+  body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, "Segoe UI", Roboto, sans-serif; }
+  main { max-width: 1100px; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+  h1 { margin: 0 0 .25rem; font-size: 1.9rem; letter-spacing: -.01em; }
+  p { max-width: 46rem; }
+  .soft { color: var(--soft); }
+  .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.1rem; margin-top: 1.75rem; }
+  .card { display: flex; flex-direction: column; background: var(--card); border: 1px solid var(--line); border-radius: 14px; overflow: hidden; color: inherit; text-decoration: none; }
+  .card:hover, .card:focus-visible { border-color: var(--accent); outline: none; }
+  .card svg { display: block; width: 100%; height: auto; background: #fff; border-bottom: 1px solid var(--line); }
+  .card h2 { margin: 1rem 1.15rem .2rem; font-size: 1.08rem; color: var(--accent); }
+  .card p { margin: 0 1.15rem 1.1rem; color: var(--soft); font-size: .93rem; }
+</style>
+)";
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string gallery_page(const Gallery& gallery) {
+  std::string page =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
+      escaped(gallery.title) + "</title>\n";
+  page += kStyle;
+  page += "</head>\n<body>\n<main>\n<h1>" + escaped(gallery.title) + "</h1>\n<p class=\"soft\">" +
+          escaped(gallery.introduction) + "</p>\n<div class=\"cards\">\n";
+  for (const GalleryEntry& entry : gallery.entries)
+    page += "<a class=\"card\" href=\"" + escaped(entry.file) + "\">" + entry.picture + "<h2>" + escaped(entry.title) +
+            "</h2><p>" + escaped(entry.text) + "</p></a>\n";
+  page += "</div>\n<p class=\"soft\">tangere " + std::string(kVersion) + "</p>\n</main>\n</body>\n</html>\n";
+  return page;
+}
+
+}  // namespace tangere::cli

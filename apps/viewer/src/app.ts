@@ -1,0 +1,391 @@
+// Puts it all together: loads recordings, keeps time, passes on what the user wants.
+
+import { h, iconButton } from './dom';
+import { parse } from './json';
+import { bodyPoses, followSources, neutral } from './kinematics';
+import { follow } from './live';
+import { bodyNumbers } from './numbers';
+import { KEYS, TOGGLES } from './options';
+import { Panel } from './panel';
+import { Player } from './playback';
+import { Plots } from './plots';
+import { addFrame, RecordingReader, type Frame, type Recording } from './recording';
+import { DEFAULT_SHOW, SceneView, type Show } from './scene';
+import { applyTheme, initialTheme, type Theme } from './theme';
+import { Timeline } from './timeline';
+
+/** Milliseconds of reading between two looks at the user. */
+const SLICE = 20;
+/** Milliseconds between two looks at frames that came in. */
+const GROWTH_PAUSE = 200;
+const NO_FRAME: Frame = { t: 0, poses: new Float64Array(), q: null, v: null, contacts: [], pairs: [], values: [] };
+
+export class App {
+  readonly view: SceneView;
+  readonly player: Player;
+  recording: Recording | null = null;
+  /** Milliseconds from the start of the page to the first picture of a recording. */
+  firstFrame = NaN;
+  loaded = false;
+  selected = -1;
+  show: Show = { ...DEFAULT_SHOW };
+  theme: Theme = initialTheme();
+  error = '';
+
+  /** A live run is over, and not all of its frames came. */
+  onMissed: () => void = () => undefined;
+
+  private times: number[] = [];
+  private reader: RecordingReader | null = null;
+  private sliders: Map<number, number> | null = null;
+  private poses: Float64Array | null = null;
+  private lastTick = 0;
+  private grown = false;
+  private lastGrowth = 0;
+  private readonly panel = new Panel(this.show);
+  private readonly timeline: Timeline;
+  private readonly plots = new Plots();
+  private readonly stage = h('main', { class: 'stage' });
+  private readonly title = h('h1', {});
+  private readonly note = h('span', { class: 'note', role: 'status' });
+  private readonly message = h('div', { class: 'message', role: 'alert', hidden: true });
+  private readonly help: HTMLDialogElement;
+  private readonly file = h('input', { type: 'file', accept: '.json,.partial', hidden: true });
+
+  constructor(private readonly root: HTMLElement) {
+    applyTheme(this.theme);
+    this.player = new Player(() => this.times);
+    this.player.onChange = () => this.showTime();
+    this.timeline = new Timeline(this.player);
+    this.help = this.makeHelp();
+    this.file.addEventListener('change', () => void this.loadFile(this.file.files?.[0]));
+    root.append(this.makeHeader(), this.stage, this.panel.element, h('footer', {}, this.timeline.element, this.plots.element), this.help, this.file);
+    this.stage.append(this.message);
+    this.view = new SceneView(this.stage);
+    this.view.setTheme(this.theme);
+    this.panel.onShow = (show) => this.setShow(show);
+    this.panel.onSelect = (body) => this.select(body === this.selected ? -1 : body);
+    this.panel.onSliders = (q) => this.setSliders(q);
+    this.plots.onSeek = (time) => {
+      this.player.playing = false;
+      this.player.follow = false;
+      this.player.seek(time);
+    };
+    this.listen();
+    this.setShow(this.show);
+    this.panel.select(-1, '');
+    this.tick(performance.now());
+  }
+
+  private makeHeader(): HTMLElement {
+    return h(
+      'header',
+      {},
+      h('span', { class: 'brand' }, 'Tangere'),
+      this.title,
+      this.note,
+      iconButton('open', 'open a recording (o)', () => this.file.click()),
+      iconButton('home', 'reset the view (r)', () => this.view.reset()),
+      iconButton('camera', 'save a picture (k)', () => void this.savePicture()),
+      iconButton('plot', 'plots (p)', () => this.togglePlots()),
+      iconButton('panel', 'side panel (b)', () => this.togglePanel()),
+      iconButton('theme', 'dark or light (d)', () => this.toggleTheme()),
+      iconButton('help', 'keys (?)', () => this.help.showModal()),
+    );
+  }
+
+  private makeHelp(): HTMLDialogElement {
+    const rows = KEYS.map(([key, what]) => h('tr', {}, h('td', {}, ...key.split(' ').map((k) => h('kbd', {}, k))), h('td', {}, what)));
+    const dialog = h('dialog', { class: 'help' }, h('h2', {}, 'Keys'), h('table', {}, ...rows));
+    dialog.append(
+      h('p', {}, 'Drag to turn, with the right button to move, wheel to come nearer. A click on a body shows its numbers. Drop a recording on the page to look at it.'),
+      h('form', { method: 'dialog' }, h('button', {}, 'close')),
+    );
+    return dialog;
+  }
+
+  // recordings
+
+  async loadFile(file: File | undefined): Promise<void> {
+    if (file === undefined) return;
+    this.file.value = '';
+    await this.load(await file.text(), file.name);
+  }
+
+  /** Shows the first frame as soon as it is read, then the rest as it comes. */
+  async load(text: string, name: string): Promise<void> {
+    let reader: RecordingReader;
+    try {
+      reader = new RecordingReader(text);
+      this.reader = reader;
+      reader.readSome(0);
+      this.begin(reader.recording);
+    } catch (error) {
+      this.fail(name, error);
+      return;
+    }
+    try {
+      while (reader.readSome(SLICE)) {
+        if (this.reader !== reader) return; // another one was opened meanwhile
+        this.framesCame();
+        this.setNote(`reading ${Math.round(100 * reader.progress)} %`);
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+    } catch (error) {
+      this.fail(name, error);
+      return;
+    }
+    this.framesCame();
+    this.loaded = true;
+    const { complete, frames } = reader.recording;
+    this.setNote(complete ? '' : `the run did not come to its end: ${frames.length} frames`);
+  }
+
+  private begin(recording: Recording): void {
+    this.recording = recording;
+    this.loaded = false;
+    this.error = '';
+    this.message.hidden = true;
+    this.selected = -1;
+    this.sliders = null;
+    this.poses = null;
+    this.times = recording.frames.map((frame) => frame.t);
+    document.title = `${recording.name || 'recording'} – Tangere`;
+    this.title.textContent = recording.name;
+    const first = recording.frames[0];
+    const poses = first?.poses ?? new Float64Array(7 * recording.bodies.length).fill(NaN);
+    this.view.setRecording(recording, poses);
+    this.panel.setRecording(recording);
+    this.panel.setPairs((first?.pairs.length ?? 0) > 0);
+    this.panel.select(-1, '');
+    this.plots.setRecording(recording);
+    this.player.playing = false;
+    this.player.seekFrame(0);
+    this.root.classList.toggle('single', recording.frames.length < 2);
+    this.showTime();
+    this.view.renderNow();
+    if (Number.isNaN(this.firstFrame)) this.firstFrame = performance.now();
+  }
+
+  private framesCame(): void {
+    const { frames } = this.recording!;
+    for (let i = this.times.length; i < frames.length; ++i) this.times.push(frames[i]!.t);
+    this.grown = true;
+  }
+
+  /** Frames that came are drawn a few times a second, not one by one. */
+  private showGrowth(now: number): void {
+    if (!this.grown || now - this.lastGrowth < GROWTH_PAUSE || this.recording === null) return;
+    this.grown = false;
+    this.lastGrowth = now;
+    this.root.classList.toggle('single', this.times.length < 2);
+    this.plots.refresh();
+    this.timeline.update(this.times.length);
+  }
+
+  /** A message where the picture would be; what was shown before stays in the background. */
+  fail(name: string, error: unknown): void {
+    this.reader = null;
+    this.error = `${name}: ${error instanceof Error ? error.message : String(error)}`;
+    this.message.replaceChildren(h('h2', {}, 'This recording cannot be shown'), h('p', {}, this.error));
+    this.message.hidden = false;
+    this.setNote('');
+  }
+
+  hint(): void {
+    this.message.replaceChildren(h('h2', {}, 'No recording yet'), h('p', {}, 'Drop a recording on this page, or open one: tangere simulate SCENE --record FILE makes them.'));
+    this.message.hidden = false;
+  }
+
+  private setNote(text: string): void {
+    this.note.textContent = text;
+  }
+
+  // a run that is still going
+
+  goLive(): void {
+    this.timeline.live.hidden = false;
+    this.player.follow = true;
+    follow({
+      lastTime: () => this.times[this.times.length - 1] ?? -Infinity,
+      onState: (connected) => {
+        if (!this.recording?.complete) this.setNote(connected ? 'live' : 'connection lost, trying again');
+      },
+      onEnd: (numFrames) => {
+        this.recording!.complete = true;
+        this.player.follow = false;
+        this.timeline.live.hidden = true;
+        this.setNote('the run has ended');
+        // what was skipped on the way
+        if (this.times.length < numFrames) this.onMissed();
+      },
+      onFrame: (line) => {
+        try {
+          addFrame(this.recording!, parse(line, 'live'));
+        } catch (error) {
+          this.fail('live', error);
+          return;
+        }
+        if (this.times.length === 0) this.begin(this.recording!);
+        else this.framesCame();
+      },
+    });
+  }
+
+  // time
+
+  private tick = (now: number): void => {
+    requestAnimationFrame(this.tick);
+    // after a pause (a hidden page) time does not jump
+    this.player.advance(Math.min((now - this.lastTick) / 1000, 0.25));
+    this.lastTick = now;
+    this.showGrowth(now);
+  };
+
+  get frame(): Frame {
+    return this.recording?.frames[this.player.index] ?? NO_FRAME;
+  }
+
+  private showTime(): void {
+    const { recording } = this;
+    if (recording === null) return;
+    const { frame } = this;
+    if (frame !== NO_FRAME) {
+      this.updatePoses(recording, frame);
+      this.view.showFrame(frame, this.poses);
+      if (frame.pairs.length > 0) this.panel.setPairs(true);
+      this.panel.showPairs(frame.pairs, recording.bodies);
+    }
+    this.timeline.update(recording.frames.length);
+    this.plots.showTime(this.player.time, frame.values);
+    this.showNumbers();
+  }
+
+  /** With sliders: the frame's coordinates, but for those that were moved. */
+  private updatePoses(recording: Recording, frame: Frame): void {
+    const q = frame.q?.slice() ?? neutral(recording);
+    if (this.sliders === null) {
+      this.poses = null;
+    } else {
+      for (const [index, value] of this.sliders) q[index] = value;
+      followSources(recording, q);
+      this.poses = bodyPoses(recording, q);
+    }
+    this.panel.showCoordinates(q, this.sliders !== null);
+  }
+
+  setSliders(q: Map<number, number> | null): void {
+    this.sliders = q;
+    this.player.playing = false;
+    this.showTime();
+  }
+
+  private showNumbers(): void {
+    const { recording, frame, selected } = this;
+    if (recording === null || selected < 0 || frame === NO_FRAME) return;
+    const numbers = bodyNumbers(recording, this.player.index, selected, this.poses);
+    this.panel.showNumbers(numbers, this.poses === null ? frame.contacts : [], recording.bodies, selected);
+  }
+
+  // what the user wants
+
+  setShow(show: Show): void {
+    this.show = show;
+    this.view.setShow(show);
+    this.panel.setShow(show);
+  }
+
+  select(body: number): void {
+    this.selected = body;
+    this.view.select(body);
+    this.panel.select(body, this.recording?.bodies[body] ?? '');
+    this.showNumbers();
+  }
+
+  private toggleTheme(): void {
+    this.theme = this.theme === 'dark' ? 'light' : 'dark';
+    applyTheme(this.theme);
+    this.view.setTheme(this.theme);
+    this.plots.rebuild();
+  }
+
+  private togglePanel(): void {
+    this.root.classList.toggle('no-panel');
+  }
+
+  private togglePlots(): void {
+    this.root.classList.toggle('no-plots');
+    this.plots.rebuild();
+  }
+
+  private async savePicture(): Promise<void> {
+    const address = URL.createObjectURL(await this.view.screenshot());
+    const name = `${this.recording?.name || 'tangere'}-${this.player.time.toFixed(3)}.png`;
+    h('a', { href: address, download: name.replaceAll(/[^\w.-]+/g, '_') }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  }
+
+  private listen(): void {
+    addEventListener('keydown', (event) => this.key(event));
+    // a click, not the end of a drag
+    let down = { x: 0, y: 0 };
+    this.view.canvas.addEventListener('pointerdown', (event) => (down = { x: event.clientX, y: event.clientY }));
+    this.view.canvas.addEventListener('pointerup', (event) => {
+      if (event.button !== 0 || Math.hypot(event.clientX - down.x, event.clientY - down.y) > 4) return;
+      const place = this.view.canvas.getBoundingClientRect();
+      this.select(this.view.pick(event.clientX - place.left, event.clientY - place.top));
+    });
+    addEventListener('dragover', (event) => {
+      event.preventDefault();
+      this.root.classList.add('dropping');
+    });
+    addEventListener('dragleave', (event) => {
+      if (event.relatedTarget === null) this.root.classList.remove('dropping');
+    });
+    addEventListener('drop', (event) => {
+      event.preventDefault();
+      this.root.classList.remove('dropping');
+      void this.loadFile(event.dataTransfer?.files[0]);
+    });
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
+    const target = event.target as HTMLElement;
+    if (target instanceof HTMLInputElement && target.type === 'search') return;
+    const toggle = TOGGLES.find(({ key }) => key === event.key);
+    const actions: Record<string, () => void> = {
+      ' ': () => this.player.toggle(),
+      ArrowLeft: () => this.player.step(event.shiftKey ? -10 : -1),
+      ArrowRight: () => this.player.step(event.shiftKey ? 10 : 1),
+      Home: () => this.player.step(-Infinity),
+      End: () => this.player.step(Infinity),
+      '+': () => this.player.faster(1),
+      '=': () => this.player.faster(1),
+      '-': () => this.player.faster(-1),
+      l: () => {
+        this.player.loop = !this.player.loop;
+        this.player.onChange();
+      },
+      r: () => this.view.reset(),
+      f: () => this.view.focus(this.selected),
+      Escape: () => this.select(-1),
+      v: () => {
+        const order = ['visual', 'collision', 'both'] as const;
+        this.setShow({ ...this.show, drawn: order[(order.indexOf(this.show.drawn) + 1) % 3]! });
+      },
+      p: () => this.togglePlots(),
+      b: () => this.togglePanel(),
+      d: () => this.toggleTheme(),
+      k: () => void this.savePicture(),
+      o: () => this.file.click(),
+      '?': () => this.help.showModal(),
+    };
+    const action = toggle === undefined ? actions[event.key] : () => this.setShow({ ...this.show, [toggle.name]: !this.show[toggle.name] });
+    if (action === undefined) return;
+    // a focused slider or button must not act as well
+    event.preventDefault();
+    if (target !== document.body) target.blur();
+    action();
+  }
+}

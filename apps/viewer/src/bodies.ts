@@ -1,0 +1,170 @@
+// The bodies of a recording as objects of the scene: one group a body, one mesh a shape, moved by seven numbers each.
+
+import {
+  BufferGeometry,
+  DoubleSide,
+  EdgesGeometry,
+  FrontSide,
+  Group,
+  LineBasicMaterial,
+  LineSegments,
+  Mesh,
+  MeshLambertMaterial,
+  type Material,
+} from 'three';
+
+import type { Recording, ShapeEntry, ShapeRole } from './recording';
+import { shapeGeometry } from './shapes';
+
+export type Drawn = 'visual' | 'collision' | 'both';
+
+export interface ShapeMesh extends Mesh<BufferGeometry, MeshLambertMaterial> {
+  userData: { body: number; role: ShapeRole; entry: ShapeEntry; opacity: number; plane: boolean };
+}
+
+/** Files that give no colour get a grey that tells nothing apart: such bodies take turns with these. */
+const BODY_COLORS = ['#6f9bd8', '#e0a75e', '#7fbf9a', '#d98383', '#a993d6', '#6dbcc4', '#c9b85f', '#d08fb8'];
+
+function isDefaultColor(color: ShapeEntry['color']): boolean {
+  return color[0] === 0.7 && color[1] === 0.7 && color[2] === 0.7;
+}
+
+function isDrawn(role: ShapeRole, drawn: Drawn): boolean {
+  return drawn === 'both' || role === 'both' || role === drawn;
+}
+
+/** Geometries that equal shapes share. */
+export class GeometryStore {
+  private readonly known = new Map<string, BufferGeometry>();
+  private readonly ofMesh = new Map<object, BufferGeometry>();
+
+  constructor(private readonly planeSize: number, private readonly round: number) {}
+
+  get(entry: ShapeEntry, place: string): BufferGeometry {
+    if (entry.mesh !== null) {
+      const known = this.ofMesh.get(entry.mesh);
+      if (known !== undefined) return known;
+      const made = shapeGeometry(entry, place, this.planeSize, this.round);
+      this.ofMesh.set(entry.mesh, made);
+      return made;
+    }
+    const key = JSON.stringify(entry.shape);
+    let geometry = this.known.get(key);
+    if (geometry === undefined) {
+      geometry = shapeGeometry(entry, place, this.planeSize, this.round);
+      this.known.set(key, geometry);
+    }
+    return geometry;
+  }
+
+  dispose(): void {
+    for (const geometry of [...this.known.values(), ...this.ofMesh.values()]) geometry.dispose();
+  }
+}
+
+export class BodySet {
+  readonly root = new Group();
+  readonly groups: Group[] = [];
+  readonly meshes: ShapeMesh[] = [];
+  private outlines: LineSegments[] = [];
+  private transparent = false;
+  private faded = new Set<number>();
+  private readonly outlineMaterial = new LineBasicMaterial();
+
+  /** `opacity`: on top of the shapes' own. `withPlanes`: half-spaces too. */
+  constructor(recording: Recording, geometries: GeometryStore, private readonly opacity: number, withPlanes: boolean) {
+    for (const name of recording.bodies) {
+      const group = new Group();
+      group.name = name;
+      this.groups.push(group);
+      this.root.add(group);
+    }
+    recording.shapes.forEach((entry, i) => {
+      const plane = entry.shape.type === 'halfspace';
+      if (plane && !withPlanes) return;
+      const mesh = this.makeMesh(recording, entry, geometries.get(entry, `shapes[${i}]`), plane);
+      this.meshes.push(mesh);
+      this.groups[entry.body]!.add(mesh);
+    });
+    this.setTransparent(false);
+  }
+
+  private makeMesh(recording: Recording, entry: ShapeEntry, geometry: BufferGeometry, plane: boolean): ShapeMesh {
+    const [r, g, b, a] = entry.color;
+    const moving = (recording.attachments[entry.body]?.link ?? 0) >= 0;
+    const material = new MeshLambertMaterial({ side: plane || entry.mesh !== null ? DoubleSide : FrontSide });
+    if (isDefaultColor(entry.color) && moving) material.color.setStyle(BODY_COLORS[entry.body % BODY_COLORS.length]!);
+    else material.color.setRGB(r, g, b, 'srgb');
+    const mesh = new Mesh(geometry, material) as unknown as ShapeMesh;
+    mesh.userData = { body: entry.body, role: entry.role, entry, opacity: a, plane };
+    mesh.position.set(...entry.position);
+    mesh.quaternion.set(...entry.quaternion);
+    mesh.castShadow = !plane && this.opacity === 1;
+    mesh.receiveShadow = this.opacity === 1;
+    return mesh;
+  }
+
+  /** Poses as in frames. */
+  place(poses: Float64Array): void {
+    for (let b = 0; b < this.groups.length; ++b) {
+      const group = this.groups[b]!;
+      const at = 7 * b;
+      group.visible = !Number.isNaN(poses[at]!);
+      if (!group.visible) continue;
+      group.position.set(poses[at]!, poses[at + 1]!, poses[at + 2]!);
+      group.quaternion.set(poses[at + 3]!, poses[at + 4]!, poses[at + 5]!, poses[at + 6]!);
+    }
+  }
+
+  setDrawn(drawn: Drawn): void {
+    for (const mesh of this.meshes) mesh.visible = isDrawn(mesh.userData.role, drawn);
+  }
+
+  setTransparent(on: boolean): void {
+    this.transparent = on;
+    this.updateOpacity();
+  }
+
+  /** Bodies that are to be seen through whatever else is. */
+  setFaded(bodies: Set<number>): void {
+    if (bodies.size === 0 && this.faded.size === 0) return;
+    this.faded = bodies;
+    this.updateOpacity();
+  }
+
+  private updateOpacity(): void {
+    for (const mesh of this.meshes) {
+      const { opacity, plane, body } = mesh.userData;
+      const material = mesh.material;
+      const through = (this.transparent || this.faded.has(body)) && !plane;
+      material.opacity = opacity * this.opacity * (through ? 0.35 : 1);
+      material.transparent = material.opacity < 1;
+      material.depthWrite = material.opacity > 0.6;
+      material.needsUpdate = true;
+    }
+  }
+
+  /** Edges around the shapes of one body (-1: none). */
+  highlight(body: number, color: number): void {
+    for (const outline of this.outlines) {
+      outline.removeFromParent();
+      outline.geometry.dispose();
+    }
+    this.outlines = [];
+    this.outlineMaterial.color.setHex(color);
+    for (const mesh of this.meshes) {
+      const chosen = mesh.userData.body === body;
+      mesh.material.emissive.setHex(chosen ? color : 0);
+      mesh.material.emissiveIntensity = 0.12;
+      if (!chosen || mesh.userData.plane) continue;
+      const outline = new LineSegments(new EdgesGeometry(mesh.geometry, 25), this.outlineMaterial);
+      mesh.add(outline);
+      this.outlines.push(outline);
+    }
+  }
+
+  dispose(): void {
+    for (const mesh of this.meshes) (mesh.material as Material).dispose();
+    this.root.removeFromParent();
+  }
+}

@@ -1,0 +1,44 @@
+// The page: its own recording if it has one inside, else the one of the command that serves it, else whatever is dropped.
+
+import './style.css';
+
+import { App } from './app';
+
+declare global {
+  interface Window {
+    /** For tests, and for the curious. */
+    tangere: App;
+  }
+}
+
+async function fromServer(app: App): Promise<void> {
+  const answer = await fetch('recording');
+  if (!answer.ok) {
+    app.hint();
+    return;
+  }
+  await app.load(await answer.text(), 'recording');
+  if (answer.headers.get('x-tangere-live') !== '1' || app.recording === null) return;
+  app.onMissed = () => void fromServer(app);
+  app.goLive();
+}
+
+async function start(app: App): Promise<void> {
+  const element = document.getElementById('recording');
+  const inside = element?.textContent ?? 'null';
+  // not needed twice
+  element?.remove();
+  if (inside.trim() !== 'null') await app.load(inside, 'recording');
+  else if (location.protocol.startsWith('http')) await fromServer(app);
+  else app.hint();
+}
+
+const root = document.getElementById('app')!;
+try {
+  const app = new App(root);
+  window.tangere = app;
+  start(app).catch((error: unknown) => app.fail('recording', error));
+} catch (error) {
+  // no WebGL, most likely
+  root.textContent = `The viewer cannot start: ${error instanceof Error ? error.message : String(error)}. It needs a browser with WebGL 2.`;
+}

@@ -1,0 +1,37 @@
+// What can be switched, its name, its key: the one list that the panel, the keyboard and the help are made of.
+
+import type { Show } from './scene';
+
+export type Toggle = Exclude<keyof Show, 'drawn'>;
+
+export const TOGGLES: { name: Toggle; label: string; key: string }[] = [
+  { name: 'contacts', label: 'contacts', key: 'c' },
+  { name: 'normals', label: 'normals', key: 'n' },
+  { name: 'impulses', label: 'impulses', key: 'i' },
+  { name: 'axes', label: 'body frames', key: 'a' },
+  { name: 'transparent', label: 'transparent', key: 't' },
+  { name: 'ghosts', label: 'ghosts', key: 'g' },
+  { name: 'witnesses', label: 'witnesses', key: 'w' },
+  { name: 'scaled', label: 'α copies', key: 's' },
+  { name: 'grid', label: 'grid', key: 'x' },
+  { name: 'shadows', label: 'shadows', key: 'h' },
+];
+
+export const KEYS: [string, string][] = [
+  ['space', 'play, pause'],
+  ['← →', 'one frame back, on (with shift: ten)'],
+  ['home end', 'first, last frame'],
+  ['− +', 'slower, faster'],
+  ['l', 'loop'],
+  ['r', 'reset the view'],
+  ['f', 'look at the selected body'],
+  ['esc', 'select nothing, close'],
+  ['v', 'visual, collision or both kinds of shapes'],
+  ...TOGGLES.map(({ key, label }): [string, string] => [key, label]),
+  ['p', 'plots'],
+  ['b', 'side panel'],
+  ['d', 'dark, light'],
+  ['k', 'save a picture'],
+  ['o', 'open a recording'],
+  ['?', 'this help'],
+];

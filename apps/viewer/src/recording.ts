@@ -1,0 +1,416 @@
+// Recordings (docs/simulate.md has the schema): what is in them, and how their text is read. The header first, so that
+// there is something to see at once; then frames, as many as there is time for. A text that was cut off gives the frames
+// that are whole.
+
+import { array, fail, InputError, integer, list, number, numbers, object, parse, text, type Json } from './json';
+
+export type Vec3 = [number, number, number];
+export type Quat = [number, number, number, number];
+
+export interface Placement {
+  position: Vec3;
+  quaternion: Quat;
+}
+
+export interface Mesh {
+  vertices: number[];
+  triangles: number[];
+}
+
+export type ShapeRole = 'collision' | 'visual' | 'both';
+
+export interface ShapeEntry extends Placement {
+  body: number;
+  name: string;
+  role: ShapeRole;
+  /** Type and numbers, as in queries. */
+  shape: Record<string, Json> & { type: string };
+  mesh: Mesh | null;
+  color: [number, number, number, number];
+}
+
+export interface Link extends Placement {
+  kind: 'revolute' | 'prismatic' | 'screw' | 'ball' | 'free';
+  parent: number;
+  firstQ: number;
+  pitch: number;
+}
+
+export interface Attachment extends Placement {
+  link: number;
+}
+
+export interface Coordinate {
+  name: string;
+  q: number;
+  lower: number;
+  upper: number;
+  /** The coordinate it follows; -1: none. */
+  source: number;
+  multiplier: number;
+  offset: number;
+}
+
+export interface Channel {
+  name: string;
+  unit: string;
+}
+
+export interface Contact {
+  bodies: [number, number];
+  type: string;
+  point: Vec3;
+  normal: Vec3;
+  impulse: Vec3;
+  distance: number | null;
+}
+
+export interface Pair {
+  bodies: [number, number];
+  /** null: not asked for. */
+  alpha: number | null;
+  point: Vec3 | null;
+  witnessA: Vec3;
+  witnessB: Vec3;
+  normal: Vec3;
+}
+
+export interface Frame {
+  t: number;
+  /** Seven numbers a body: position, quaternion x y z w; NaN where the body is absent. */
+  poses: Float64Array;
+  q: number[] | null;
+  v: number[] | null;
+  contacts: Contact[];
+  pairs: Pair[];
+  /** One a channel. */
+  values: number[];
+}
+
+export interface Ghost {
+  name: string;
+  t: number[];
+  poses: Float64Array[];
+}
+
+export interface Stamp {
+  program: string;
+  command: string;
+  seed: string;
+  options: [string, string][];
+}
+
+export interface Recording {
+  name: string;
+  timeStep: number;
+  madeBy: Stamp;
+  bodies: string[];
+  shapes: ShapeEntry[];
+  links: Link[];
+  attachments: Attachment[];
+  coordinates: Coordinate[];
+  channels: Channel[];
+  ghosts: Ghost[];
+  frames: Frame[];
+  complete: boolean;
+}
+
+// the header
+
+const IDENTITY: Quat = [0, 0, 0, 1];
+
+function vec3(value: Json, place: string): Vec3 {
+  return numbers(value, place, 3) as Vec3;
+}
+
+function unit(q: number[], first: number, place: string): void {
+  const length = Math.hypot(q[first]!, q[first + 1]!, q[first + 2]!, q[first + 3]!);
+  if (!(Math.abs(length - 1) <= 1e-6)) fail(place, `the quaternion must have unit length, got ${length}`);
+}
+
+function placement(entry: Record<string, Json>, place: string): Placement {
+  const position = entry.position === undefined ? ([0, 0, 0] as Vec3) : vec3(entry.position, `${place}.position`);
+  if (entry.quaternion === undefined) return { position, quaternion: IDENTITY };
+  const quaternion = numbers(entry.quaternion, `${place}.quaternion`, 4) as Quat;
+  unit(quaternion, 0, `${place}.quaternion`);
+  return { position, quaternion };
+}
+
+function mesh(value: Json, place: string): Mesh {
+  const entry = object(value, place);
+  const vertices = numbers(entry.vertices, `${place}.vertices`);
+  const triangles = numbers(entry.triangles, `${place}.triangles`);
+  if (vertices.length % 3 !== 0 || triangles.length % 3 !== 0) fail(place, 'must have three numbers a vertex and a triangle');
+  for (let i = 0; i < triangles.length; ++i) integer(triangles[i], `${place}.triangles[${i}]`, 0, vertices.length / 3 - 1);
+  return { vertices, triangles };
+}
+
+function oneOf<T extends string>(value: Json, place: string, words: readonly T[]): T {
+  const word = text(value, place);
+  if (!(words as readonly string[]).includes(word)) fail(place, `must be one of ${words.join(', ')}, got '${word}'`);
+  return word as T;
+}
+
+function shapeEntry(value: Json, place: string, numBodies: number, meshes: Mesh[]): ShapeEntry {
+  const entry = object(value, place);
+  const shape = object(entry.shape, `${place}.shape`);
+  text(shape.type, `${place}.shape.type`);
+  return {
+    body: integer(entry.body, `${place}.body`, 0, numBodies - 1),
+    name: entry.name === undefined ? '' : text(entry.name, `${place}.name`),
+    role: entry.role === undefined ? 'both' : oneOf(entry.role, `${place}.role`, ['collision', 'visual', 'both'] as const),
+    shape: shape as ShapeEntry['shape'],
+    mesh: entry.mesh === undefined ? null : meshes[integer(entry.mesh, `${place}.mesh`, 0, meshes.length - 1)]!,
+    color: entry.color === undefined ? [0.7, 0.7, 0.7, 1] : (numbers(entry.color, `${place}.color`, 4) as ShapeEntry['color']),
+    ...placement(entry, place),
+  };
+}
+
+function link(value: Json, place: string, index: number): Link {
+  const entry = object(value, place);
+  return {
+    kind: oneOf(entry.kind, `${place}.kind`, ['revolute', 'prismatic', 'screw', 'ball', 'free'] as const),
+    // parents come first, so there are no circles
+    parent: integer(entry.parent, `${place}.parent`, -1, index - 1),
+    firstQ: integer(entry.first_q, `${place}.first_q`, 0, 1e9),
+    pitch: entry.pitch === undefined ? 0 : number(entry.pitch, `${place}.pitch`),
+    ...placement(entry, place),
+  };
+}
+
+function coordinate(value: Json, place: string): Coordinate {
+  const entry = object(value, place);
+  const optional = (key: string, otherwise: number): number =>
+    entry[key] === undefined ? otherwise : number(entry[key], `${place}.${key}`);
+  return {
+    name: text(entry.name, `${place}.name`),
+    q: integer(entry.q, `${place}.q`, 0, 1e9),
+    lower: optional('lower', -Infinity),
+    upper: optional('upper', Infinity),
+    source: optional('source', -1),
+    multiplier: optional('multiplier', 1),
+    offset: optional('offset', 0),
+  };
+}
+
+function poses(value: Json, place: string, numBodies: number): Float64Array {
+  const entries = array(value, place);
+  if (entries.length !== numBodies) fail(place, `must have one entry a body (${numBodies}), got ${entries.length}`);
+  const all = new Float64Array(7 * numBodies);
+  for (let b = 0; b < numBodies; ++b) {
+    const entry = entries[b];
+    if (entry === null) {
+      all.fill(NaN, 7 * b, 7 * b + 7);
+      continue;
+    }
+    const pose = numbers(entry, `${place}[${b}]`, 7);
+    unit(pose, 3, `${place}[${b}]`);
+    all.set(pose, 7 * b);
+  }
+  return all;
+}
+
+function ghost(value: Json, place: string, numBodies: number): Ghost {
+  const entry = object(value, place);
+  const t = numbers(entry.t, `${place}.t`);
+  const all = list(entry.poses, `${place}.poses`, (item, where) => poses(item, where, numBodies));
+  if (all.length !== t.length || t.length === 0) fail(place, 'must have poses for each of its times, and at least one');
+  return { name: text(entry.name, `${place}.name`), t, poses: all };
+}
+
+function stamp(value: Json, place: string): Stamp {
+  if (value === undefined) return { program: '', command: '', seed: '', options: [] };
+  const entry = object(value, place);
+  const shown = (item: Json): string => (item === undefined ? '' : String(item));
+  const options = entry.options === undefined ? {} : object(entry.options, `${place}.options`);
+  return {
+    program: shown(entry.program),
+    command: shown(entry.command),
+    seed: shown(entry.seed),
+    options: Object.entries(options).map(([name, item]) => [name, shown(item)]),
+  };
+}
+
+export function readHeader(value: Json): Recording {
+  const root = object(value, 'recording');
+  if (root.format !== 'tangere-recording') fail('format', 'is not a recording: must be "tangere-recording"');
+  if (root.version !== 1) fail('version', `must be 1, got ${String(root.version)}: another program wrote it`);
+  const bodies = array(root.bodies, 'bodies').map((item, i) => text(item, `bodies[${i}]`));
+  const meshes = list(root.meshes, 'meshes', mesh);
+  const recording: Recording = {
+    name: root.name === undefined ? '' : text(root.name, 'name'),
+    timeStep: root.time_step === undefined ? 0 : number(root.time_step, 'time_step'),
+    madeBy: stamp(root.made_by, 'made_by'),
+    bodies,
+    shapes: list(root.shapes, 'shapes', (item, place) => shapeEntry(item, place, bodies.length, meshes)),
+    links: list(root.links, 'links', (item, place) => link(item, place, Number(/\[(\d+)\]$/.exec(place)![1]))),
+    attachments: [],
+    coordinates: list(root.coordinates, 'coordinates', coordinate),
+    channels: list(root.channels, 'channels', (item, place) => {
+      const entry = object(item, place);
+      return { name: text(entry.name, `${place}.name`), unit: entry.unit === undefined ? '' : text(entry.unit, `${place}.unit`) };
+    }),
+    ghosts: list(root.ghosts, 'ghosts', (item, place) => ghost(item, place, bodies.length)),
+    frames: [],
+    complete: false,
+  };
+  recording.attachments = list(root.attachments, 'attachments', (item, place) => {
+    const entry = object(item, place);
+    return { link: integer(entry.link, `${place}.link`, -1, recording.links.length - 1), ...placement(entry, place) };
+  });
+  if (recording.attachments.length > 0 && recording.attachments.length !== bodies.length)
+    fail('attachments', `must have one entry a body (${bodies.length})`);
+  for (const [i, entry] of recording.coordinates.entries())
+    integer(entry.source, `coordinates[${i}].source`, -1, recording.coordinates.length - 1);
+  return recording;
+}
+
+// frames
+
+function bodyPair(value: Json, place: string, numBodies: number): [number, number] {
+  const two = numbers(value, place, 2);
+  return [integer(two[0], `${place}[0]`, 0, numBodies - 1), integer(two[1], `${place}[1]`, 0, numBodies - 1)];
+}
+
+function contact(value: Json, place: string, numBodies: number): Contact {
+  const entry = object(value, place);
+  return {
+    bodies: bodyPair(entry.bodies, `${place}.bodies`, numBodies),
+    type: entry.type === undefined ? '' : text(entry.type, `${place}.type`),
+    point: vec3(entry.point, `${place}.point`),
+    normal: vec3(entry.normal, `${place}.normal`),
+    impulse: vec3(entry.impulse, `${place}.impulse`),
+    distance: entry.distance === undefined ? null : number(entry.distance, `${place}.distance`),
+  };
+}
+
+function pair(value: Json, place: string, numBodies: number): Pair {
+  const entry = object(value, place);
+  const scaled = entry.alpha !== undefined;
+  const alpha = scaled ? number(entry.alpha, `${place}.alpha`) : null;
+  if (alpha !== null && alpha < 0) fail(`${place}.alpha`, 'must not be negative');
+  return {
+    bodies: bodyPair(entry.bodies, `${place}.bodies`, numBodies),
+    alpha,
+    point: scaled ? vec3(entry.point, `${place}.point`) : null,
+    witnessA: vec3(entry.witness_a, `${place}.witness_a`),
+    witnessB: vec3(entry.witness_b, `${place}.witness_b`),
+    normal: vec3(entry.normal, `${place}.normal`),
+  };
+}
+
+export function addFrame(recording: Recording, value: Json): void {
+  const index = recording.frames.length;
+  const place = `frames[${index}]`;
+  const entry = object(value, place);
+  const t = number(entry.t, `${place}.t`);
+  const before = recording.frames[index - 1];
+  if (before !== undefined && !(t > before.t)) fail(`${place}.t`, `must be later than the frame before it (${before.t} s)`);
+  const values = list(entry.values, `${place}.values`, (item, where) => (item === null ? NaN : number(item, where)));
+  if (values.length !== recording.channels.length)
+    fail(`${place}.values`, `must have one value a channel (${recording.channels.length}), got ${values.length}`);
+  const numBodies = recording.bodies.length;
+  recording.frames.push({
+    t,
+    poses: poses(entry.poses, `${place}.poses`, numBodies),
+    q: entry.q === undefined ? null : numbers(entry.q, `${place}.q`),
+    v: entry.v === undefined ? null : numbers(entry.v, `${place}.v`),
+    contacts: list(entry.contacts, `${place}.contacts`, (item, where) => contact(item, where, numBodies)),
+    pairs: list(entry.pairs, `${place}.pairs`, (item, where) => pair(item, where, numBodies)),
+    values,
+  });
+}
+
+/** The last frame not later than t; 0 before the first. */
+export function frameAt(times: ArrayLike<number>, count: number, t: number): number {
+  let low = 0;
+  let high = count - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle]! <= t) low = middle;
+    else high = middle - 1;
+  }
+  return Math.max(0, low);
+}
+
+// texts
+
+const FRAMES_LINE = '\n"frames": [\n';
+
+/** Reads a text: the header when made, frames by `readSome`. */
+export class RecordingReader {
+  readonly recording: Recording;
+  /** 0 to 1. */
+  progress = 0;
+  private position = 0;
+  private readonly items: Json[] | null;
+
+  constructor(private readonly source: string) {
+    const headerEnd = source.indexOf(FRAMES_LINE);
+    if (headerEnd < 0) {
+      // someone formatted it: all at once
+      const root = object(parse(source, 'the text'), 'recording');
+      this.recording = readHeader(root);
+      this.items = array(root.frames, 'frames');
+      this.recording.complete = root.complete !== false;
+    } else {
+      this.recording = readHeader(parse(`${source.slice(0, headerEnd)}\n"frames": []}`, 'the header'));
+      this.items = null;
+      this.position = headerEnd + FRAMES_LINE.length;
+    }
+  }
+
+  /** Reads frames for about so many milliseconds; at least one. False when there are no more. */
+  readSome(milliseconds: number): boolean {
+    const end = performance.now() + milliseconds;
+    do {
+      if (!(this.items === null ? this.readLine() : this.readItem())) {
+        this.progress = 1;
+        return false;
+      }
+    } while (performance.now() < end);
+    return true;
+  }
+
+  private readItem(): boolean {
+    const items = this.items!;
+    if (this.position >= items.length) return false;
+    addFrame(this.recording, items[this.position++]);
+    this.progress = this.position / items.length;
+    return true;
+  }
+
+  private readLine(): boolean {
+    if (this.position >= this.source.length) return false;
+    const found = this.source.indexOf('\n', this.position);
+    const last = found < 0;
+    let line = this.source.slice(this.position, last ? undefined : found);
+    this.position = last ? this.source.length : found + 1;
+    this.progress = this.position / this.source.length;
+    if (line.startsWith(']')) {
+      this.recording.complete = this.isEnd(line);
+      return false;
+    }
+    if (line.endsWith(',')) line = line.slice(0, -1);
+    if (line === '') return true;
+    let value: Json;
+    try {
+      value = parse(line, `frames[${this.recording.frames.length}]`);
+    } catch (error) {
+      // cut off while it was written: only the last line can be
+      if (last && error instanceof InputError) return false;
+      throw error;
+    }
+    addFrame(this.recording, value);
+    return true;
+  }
+
+  private isEnd(line: string): boolean {
+    if (line !== '],') return line.startsWith(']}');
+    try {
+      return (JSON.parse(`{${this.source.slice(this.position)}`) as { complete?: boolean }).complete !== false;
+    } catch {
+      return false;
+    }
+  }
+}

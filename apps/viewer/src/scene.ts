@@ -1,0 +1,473 @@
+// The scene: bodies, ghosts, contacts, witness points and scaled copies of one frame, seen by a camera with z up. Drawn
+// when something changed, and only then.
+
+import {
+  AmbientLight,
+  AxesHelper,
+  Box3,
+  Color,
+  DirectionalLight,
+  GridHelper,
+  Group,
+  HemisphereLight,
+  Mesh,
+  MeshBasicMaterial,
+  PCFSoftShadowMap,
+  PerspectiveCamera,
+  Quaternion,
+  Raycaster,
+  Scene,
+  Sphere,
+  Vector2,
+  Vector3,
+  WebGLRenderer,
+} from 'three';
+import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
+
+import { BodySet, GeometryStore, type Drawn, type ShapeMesh } from './bodies';
+import { Markers } from './markers';
+import { frameAt, type Contact, type Frame, type Pair, type Recording, type Vec3 } from './recording';
+import { FINE } from './shapes';
+import { PALETTES, type Theme } from './theme';
+
+export interface Show {
+  contacts: boolean;
+  normals: boolean;
+  impulses: boolean;
+  axes: boolean;
+  transparent: boolean;
+  ghosts: boolean;
+  witnesses: boolean;
+  scaled: boolean;
+  grid: boolean;
+  shadows: boolean;
+  drawn: Drawn;
+}
+
+export const DEFAULT_SHOW: Show = {
+  contacts: true,
+  normals: false,
+  impulses: true,
+  axes: false,
+  transparent: false,
+  ghosts: true,
+  witnesses: true,
+  scaled: true,
+  grid: true,
+  shadows: true,
+  drawn: 'visual',
+};
+
+/** Above this many shapes shadows cost more than they show. */
+const MOST_SHADOWS = 80;
+
+function length(v: Vec3): number {
+  return Math.hypot(...v);
+}
+
+export class SceneView {
+  readonly scene = new Scene();
+  readonly camera = new PerspectiveCamera(42, 1, 0.01, 1000);
+  readonly controls: OrbitControls;
+  private readonly renderer: WebGLRenderer;
+  private readonly sun = new DirectionalLight(0xffffff, 2.2);
+  private readonly extras = new Group();
+  private grid: GridHelper | null = null;
+
+  private recording: Recording | null = null;
+  private geometries: GeometryStore | null = null;
+  private bodies: BodySet | null = null;
+  private ghosts: BodySet[] = [];
+  private copies: { pair: [number, number]; set: Group; material: MeshBasicMaterial }[] = [];
+  private axes: AxesHelper[] = [];
+  private readonly contacts = Markers.points(this.extras, 'contacts');
+  private readonly normals = Markers.arrows(this.extras, 'normals');
+  private readonly impulses = Markers.arrows(this.extras, 'impulses');
+  private readonly witnesses = Markers.points(this.extras, 'witnesses');
+  private readonly pairNormals = Markers.arrows(this.extras, 'pair normals');
+
+  private show: Show = { ...DEFAULT_SHOW };
+  private theme: Theme = 'dark';
+  private selected = -1;
+  /** Of what there is to see, without planes. */
+  private readonly extent = new Sphere(new Vector3(), 1);
+  private largestImpulse = 0;
+  private frame: Frame | null = null;
+  private dirty = true;
+  framesDrawn = 0;
+
+  constructor(private readonly container: HTMLElement) {
+    this.renderer = new WebGLRenderer({ antialias: true });
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.shadowMap.type = PCFSoftShadowMap;
+    container.append(this.renderer.domElement);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls.enableDamping = false;
+    this.controls.zoomToCursor = true;
+    this.controls.addEventListener('change', () => this.invalidate());
+    this.scene.add(new HemisphereLight(0xffffff, 0x8090a0, 1.1), new AmbientLight(0xffffff, 0.35), this.sun, this.sun.target, this.extras);
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.bias = -0.0005;
+    new ResizeObserver(() => this.resize()).observe(container);
+    this.resize();
+    this.loop();
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.renderer.domElement;
+  }
+
+  invalidate(): void {
+    this.dirty = true;
+  }
+
+  private loop = (): void => {
+    requestAnimationFrame(this.loop);
+    if (this.dirty) this.renderNow();
+  };
+
+  renderNow(): void {
+    this.dirty = false;
+    this.renderer.render(this.scene, this.camera);
+    ++this.framesDrawn;
+  }
+
+  private resize(): void {
+    const { clientWidth, clientHeight } = this.container;
+    if (clientWidth === 0 || clientHeight === 0) return;
+    this.renderer.setSize(clientWidth, clientHeight);
+    this.camera.aspect = clientWidth / clientHeight;
+    this.camera.updateProjectionMatrix();
+    this.renderNow();
+  }
+
+  // what is in it
+
+  setRecording(recording: Recording, poses: Float64Array): void {
+    this.clear();
+    this.recording = recording;
+    // planes are as large as they need to be to look endless
+    const reach = this.measure(recording, poses);
+    this.geometries = new GeometryStore(Math.max(10, 12 * reach), this.roundness(recording.shapes.length));
+    this.bodies = new BodySet(recording, this.geometries, 1, true);
+    this.bodies.place(poses);
+    this.scene.add(this.bodies.root);
+    this.findExtent();
+    for (const group of this.bodies.groups) {
+      const axes = new AxesHelper(0.25 * this.extent.radius);
+      group.add(axes);
+      this.axes.push(axes);
+    }
+    for (let i = 0; i < recording.ghosts.length; ++i) {
+      const ghost = new BodySet(recording, this.geometries, 0.22, false);
+      this.ghosts.push(ghost);
+      this.scene.add(ghost.root);
+    }
+    this.setUpLight();
+    this.makeGrid();
+    this.setTheme(this.theme);
+    this.setShow(this.show);
+    this.reset();
+  }
+
+  /** Points on circles: fewer where there are many shapes, and the fewer the slower the machine draws. */
+  private roundness(numShapes: number): number {
+    const gl = this.renderer.getContext();
+    const info = gl.getExtension('WEBGL_debug_renderer_info');
+    const name = info === null ? '' : String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
+    const affordable = /swiftshader|llvmpipe|software|basic render/i.test(name) ? 30 : 400;
+    const factor = Math.min(1, Math.sqrt(affordable / numShapes));
+    return Math.max(16, 4 * Math.floor((FINE * factor) / 4));
+  }
+
+  private clear(): void {
+    this.bodies?.dispose();
+    for (const ghost of this.ghosts) ghost.dispose();
+    for (const copy of this.copies) copy.set.removeFromParent();
+    this.geometries?.dispose();
+    this.ghosts = [];
+    this.copies = [];
+    this.axes = [];
+    this.selected = -1;
+    this.largestImpulse = 0;
+    this.frame = null;
+  }
+
+  /** How far the bodies are from each other, roughly. */
+  private measure(recording: Recording, poses: Float64Array): number {
+    const box = new Box3();
+    for (let b = 0; b < recording.bodies.length; ++b)
+      if (!Number.isNaN(poses[7 * b]!)) box.expandByPoint(new Vector3(poses[7 * b]!, poses[7 * b + 1]!, poses[7 * b + 2]!));
+    return box.isEmpty() ? 1 : box.getSize(new Vector3()).length();
+  }
+
+  private findExtent(): void {
+    // what can move, if anything can: floors and walls may be far larger than what happens on them
+    const { attachments } = this.recording!;
+    const moves = (mesh: ShapeMesh): boolean => (attachments[mesh.userData.body]?.link ?? 0) >= 0;
+    const seen = this.bodies!.meshes.filter((mesh) => !mesh.userData.plane && mesh.parent!.visible);
+    const moving = seen.filter(moves);
+    const box = new Box3();
+    for (const mesh of moving.length > 0 ? moving : seen) {
+      mesh.updateWorldMatrix(true, false);
+      mesh.geometry.computeBoundingBox();
+      box.union(mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld));
+    }
+    if (box.isEmpty()) box.set(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
+    box.getBoundingSphere(this.extent);
+    this.extent.radius = Math.max(this.extent.radius, 1e-6);
+  }
+
+  private setUpLight(): void {
+    const { center, radius } = this.extent;
+    this.sun.position.copy(center).addScaledVector(new Vector3(-0.75, -0.3, 1.1), 3 * radius);
+    this.sun.target.position.copy(center);
+    const camera = this.sun.shadow.camera;
+    camera.left = camera.bottom = -2 * radius;
+    camera.right = camera.top = 2 * radius;
+    camera.near = 0.05 * radius;
+    camera.far = 10 * radius;
+    camera.updateProjectionMatrix();
+    this.sun.shadow.normalBias = 0.01 * radius;
+  }
+
+  /** On the first plane, or on z = 0. Lines at a round distance. */
+  private makeGrid(): void {
+    this.grid?.removeFromParent();
+    this.grid?.dispose();
+    const power = 10 ** Math.floor(Math.log10(this.extent.radius / 2));
+    const spacing = power * [5, 2, 1].find((step) => step * power <= this.extent.radius / 2)!;
+    const half = Math.ceil((6 * this.extent.radius) / spacing);
+    this.grid = new GridHelper(2 * half * spacing, 2 * half);
+    const lift = 1e-3 * this.extent.radius;
+    const plane = this.bodies!.meshes.find((mesh) => mesh.userData.plane);
+    const normal = new Vector3(0, 0, 1);
+    const foot = new Vector3();
+    if (plane !== undefined) {
+      const { shape } = plane.userData.entry;
+      normal.set(...(shape.normal as Vec3));
+      foot.copy(normal).multiplyScalar(((shape.offset as number | undefined) ?? 0) / normal.lengthSq());
+      plane.localToWorld(foot);
+      normal.normalize().transformDirection(plane.matrixWorld);
+    }
+    this.grid.quaternion.copy(new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), normal));
+    this.grid.position.copy(foot).addScaledVector(normal, lift);
+    this.scene.add(this.grid);
+  }
+
+  // what is seen of it
+
+  setTheme(theme: Theme): void {
+    this.theme = theme;
+    const palette = PALETTES[theme];
+    this.scene.background = new Color(palette.background);
+    this.contacts.setColor(palette.contact);
+    this.normals.setColor(palette.normal);
+    this.pairNormals.setColor(palette.normal);
+    this.impulses.setColor(palette.impulse);
+    this.witnesses.setColor(palette.witness);
+    if (this.grid !== null) {
+      const material = this.grid.material;
+      for (const m of Array.isArray(material) ? material : [material]) {
+        m.vertexColors = false;
+        m.color.setHex(palette.grid);
+        m.needsUpdate = true;
+      }
+    }
+    for (const mesh of this.bodies?.meshes ?? []) if (mesh.userData.plane) mesh.material.color.setHex(palette.ground);
+    this.bodies?.highlight(this.selected, palette.highlight);
+    this.invalidate();
+  }
+
+  setShow(show: Show): void {
+    this.show = { ...show };
+    this.contacts.mesh.visible = show.contacts;
+    this.normals.mesh.visible = show.normals;
+    this.impulses.mesh.visible = show.impulses;
+    this.witnesses.mesh.visible = this.pairNormals.mesh.visible = show.witnesses;
+    for (const axes of this.axes) axes.visible = show.axes;
+    if (this.grid !== null) this.grid.visible = show.grid;
+    for (const ghost of this.ghosts) {
+      ghost.root.visible = show.ghosts;
+      ghost.setDrawn(show.drawn);
+    }
+    for (const copy of this.copies) copy.set.visible = show.scaled;
+    this.bodies?.setDrawn(show.drawn);
+    this.bodies?.setTransparent(show.transparent);
+    const shadows = show.shadows && (this.bodies?.meshes.length ?? 0) <= MOST_SHADOWS;
+    this.sun.castShadow = shadows;
+    this.renderer.shadowMap.enabled = shadows;
+    for (const mesh of this.bodies?.meshes ?? []) mesh.material.needsUpdate = true;
+    if (this.frame !== null) this.showPairs(this.frame.pairs);
+    this.invalidate();
+  }
+
+  /** `poses`: others than the frame's, from sliders. */
+  showFrame(frame: Frame, poses: Float64Array | null = null): void {
+    if (this.bodies === null || this.recording === null) return;
+    this.frame = frame;
+    this.bodies.place(poses ?? frame.poses);
+    this.recording.ghosts.forEach((ghost, i) => this.ghosts[i]!.place(ghost.poses[frameAt(ghost.t, ghost.t.length, frame.t)]!));
+    this.showContacts(poses === null ? frame.contacts : []);
+    this.showPairs(poses === null ? frame.pairs : []);
+    this.invalidate();
+  }
+
+  private showContacts(contacts: Contact[]): void {
+    const size = this.extent.radius;
+    for (const contact of contacts) this.largestImpulse = Math.max(this.largestImpulse, length(contact.impulse));
+    for (const markers of [this.contacts, this.normals, this.impulses]) markers.clear();
+    for (const contact of contacts) {
+      this.contacts.point(contact.point, 0.012 * size);
+      this.normals.arrow(contact.point, contact.normal, 0.18 * size, 0.18 * size);
+      const strength = length(contact.impulse) / this.largestImpulse;
+      if (strength > 1e-3) this.impulses.arrow(contact.point, contact.impulse, 0.4 * size * strength, 0.2 * size);
+    }
+    for (const markers of [this.contacts, this.normals, this.impulses]) markers.commit();
+  }
+
+  private showPairs(pairs: Pair[]): void {
+    const size = this.extent.radius;
+    this.witnesses.clear();
+    this.pairNormals.clear();
+    for (const pair of pairs) {
+      this.witnesses.point(pair.witnessA, 0.02 * size);
+      this.witnesses.point(pair.witnessB, 0.02 * size);
+      if (pair.point !== null) this.witnesses.point(pair.point, 0.028 * size);
+      this.pairNormals.arrow(pair.point ?? pair.witnessA, pair.normal, 0.3 * size, 0.3 * size);
+    }
+    this.witnesses.commit();
+    this.pairNormals.commit();
+    for (const copy of this.copies) {
+      copy.set.removeFromParent();
+      copy.material.dispose();
+    }
+    this.copies = [];
+    const scaled = this.show.scaled ? pairs.filter((pair) => pair.alpha !== null) : [];
+    for (const pair of scaled) this.addCopies(pair);
+    // copies of what overlaps are inside: to be seen through
+    this.bodies!.setFaded(new Set(scaled.filter((pair) => pair.alpha! < 1).flatMap((pair) => pair.bodies)));
+  }
+
+  /** Both shapes scaled by alpha about their own origins: they touch. Half-spaces are not scaled. */
+  private addCopies(pair: Pair): void {
+    for (const body of pair.bodies) {
+      const group = this.bodies!.groups[body]!;
+      const set = new Group();
+      set.name = 'scaled copy';
+      const inside = pair.alpha! < 1;
+      const material = new MeshBasicMaterial({ transparent: !inside, opacity: inside ? 1 : 0.22, depthWrite: inside });
+      set.position.copy(group.position);
+      set.quaternion.copy(group.quaternion);
+      for (const mesh of this.bodies!.meshes) {
+        if (mesh.userData.body !== body || mesh.userData.plane) continue;
+        material.color.copy(mesh.material.color);
+        const copy = new Mesh(mesh.geometry, material);
+        copy.position.copy(mesh.position);
+        copy.quaternion.copy(mesh.quaternion);
+        copy.scale.setScalar(pair.alpha!);
+        set.add(copy);
+      }
+      this.scene.add(set);
+      this.copies.push({ pair: pair.bodies, set, material });
+    }
+  }
+
+  select(body: number): void {
+    this.selected = body;
+    this.bodies?.highlight(body, PALETTES[this.theme].highlight);
+    this.invalidate();
+  }
+
+  /** The body at a place of the canvas (pixels); -1: none. */
+  pick(x: number, y: number): number {
+    if (this.bodies === null) return -1;
+    const { clientWidth, clientHeight } = this.container;
+    const ray = new Raycaster();
+    ray.setFromCamera(new Vector2((2 * x) / clientWidth - 1, 1 - (2 * y) / clientHeight), this.camera);
+    const seen = this.bodies.meshes.filter((mesh) => mesh.visible && mesh.parent!.visible);
+    const hit = ray.intersectObjects(seen, false)[0];
+    return hit === undefined ? -1 : (hit.object.userData as { body: number }).body;
+  }
+
+  // the camera
+
+  /** All of it, from the front, a little above. */
+  reset(): void {
+    this.lookAt(this.extent.center, this.extent.radius, new Vector3(0.75, -1, 0.55));
+  }
+
+  focus(body: number): void {
+    const group = this.bodies?.groups[body];
+    if (group === undefined) return;
+    const box = new Box3();
+    for (const mesh of this.bodies!.meshes)
+      if (mesh.userData.body === body && !mesh.userData.plane) box.expandByObject(mesh);
+    if (box.isEmpty()) return;
+    const sphere = box.getBoundingSphere(new Sphere());
+    this.lookAt(sphere.center, 1.6 * sphere.radius, this.camera.position.clone().sub(this.controls.target));
+  }
+
+  private lookAt(center: Vector3, radius: number, direction: Vector3): void {
+    const narrow = Math.min(1, this.camera.aspect);
+    const distance = (0.95 * radius) / (Math.tan((this.camera.fov * Math.PI) / 360) * narrow);
+    this.camera.near = 1e-3 * distance;
+    this.camera.far = 200 * distance + 30 * this.extent.radius;
+    this.camera.updateProjectionMatrix();
+    this.camera.position.copy(center).addScaledVector(direction.normalize(), distance);
+    this.controls.target.copy(center);
+    this.controls.update();
+    this.invalidate();
+  }
+
+  /** The picture as it is. */
+  screenshot(): Promise<Blob> {
+    // in one go with drawing: the buffer does not stay
+    this.renderNow();
+    return new Promise((resolve, reject) => {
+      this.canvas.toBlob((blob) => (blob === null ? reject(new Error('no picture')) : resolve(blob)), 'image/png');
+    });
+  }
+
+  // for tests: what is really there
+
+  worldPose(body: number): number[] {
+    const group = this.bodies!.groups[body]!;
+    group.updateWorldMatrix(true, false);
+    const p = new Vector3();
+    const r = new Quaternion();
+    group.matrixWorld.decompose(p, r, new Vector3());
+    return [p.x, p.y, p.z, r.x, r.y, r.z, r.w];
+  }
+
+  isVisible(body: number): boolean {
+    return this.bodies!.groups[body]!.visible;
+  }
+
+  /** How far the drawn triangles of a shape reach along a direction of its own frame. */
+  reach(shape: number, direction: Vec3): number {
+    const entry = this.recording!.shapes[shape]!;
+    const mesh = this.bodies!.meshes.find((m) => m.userData.entry === entry)!;
+    const positions = mesh.geometry.getAttribute('position');
+    const d = new Vector3(...direction);
+    const p = new Vector3();
+    let most = -Infinity;
+    for (let i = 0; i < positions.count; ++i) most = Math.max(most, p.fromBufferAttribute(positions, i).dot(d));
+    return most;
+  }
+
+  counts(): Record<string, number> {
+    const seen = (markers: Markers): number => (markers.mesh.visible ? markers.length : 0);
+    return {
+      contacts: seen(this.contacts),
+      normals: seen(this.normals),
+      impulses: seen(this.impulses),
+      witnesses: seen(this.witnesses),
+      copies: this.copies.length,
+      ghosts: this.show.ghosts ? this.ghosts.length : 0,
+      shapes: this.bodies?.meshes.filter((mesh) => mesh.visible).length ?? 0,
+      axes: this.axes.filter((axes) => axes.visible).length,
+    };
+  }
+}

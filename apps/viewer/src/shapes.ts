@@ -1,0 +1,89 @@
+// Shapes as triangles, with their true dimensions, in their own frames (docs/query.md says what the numbers mean). Those
+// that numbers alone do not draw bring a mesh.
+
+import {
+  BoxGeometry,
+  BufferAttribute,
+  BufferGeometry,
+  CapsuleGeometry,
+  CircleGeometry,
+  CylinderGeometry,
+  Quaternion,
+  SphereGeometry,
+  Vector3,
+} from 'three';
+import { toCreasedNormals } from 'three/addons/utils/BufferGeometryUtils.js';
+
+import { fail, number, numbers } from './json';
+import type { Mesh, ShapeEntry } from './recording';
+
+/** Points on a full circle, where there is no reason for fewer. */
+export const FINE = 48;
+/** Faces that meet at a smaller angle look smooth. */
+const CREASE = Math.PI / 6;
+
+function positive(shape: ShapeEntry['shape'], field: string, place: string): number {
+  const value = number(shape[field], `${place}.${field}`);
+  if (!(value > 0)) fail(`${place}.${field}`, `must be above 0, got ${value}`);
+  return value;
+}
+
+function meshGeometry(mesh: Mesh): BufferGeometry {
+  const geometry = new BufferGeometry();
+  geometry.setAttribute('position', new BufferAttribute(new Float32Array(mesh.vertices), 3));
+  geometry.setIndex(mesh.triangles);
+  return toCreasedNormals(geometry, CREASE);
+}
+
+/** A disc on the plane, facing out. */
+function halfSpace(shape: ShapeEntry['shape'], place: string, size: number): BufferGeometry {
+  const normal = new Vector3(...(numbers(shape.normal, `${place}.normal`, 3) as [number, number, number]));
+  const length = normal.length();
+  if (!(length > 0)) fail(`${place}.normal`, 'must not be zero');
+  const offset = shape.offset === undefined ? 0 : number(shape.offset, `${place}.offset`);
+  const geometry = new CircleGeometry(size, 96);
+  geometry.applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), normal.clone().divideScalar(length)));
+  const foot = normal.multiplyScalar(offset / (length * length));
+  return geometry.translate(foot.x, foot.y, foot.z);
+}
+
+/** Axes of round shapes run along x here, along y in three.js. */
+function alongX(geometry: BufferGeometry): BufferGeometry {
+  return geometry.rotateZ(-Math.PI / 2);
+}
+
+/** `size`: the radius of the disc that stands for a half-space; `round`: points on a full circle, a multiple of 4. All of
+ * them lie on the true surface. */
+export function shapeGeometry(entry: ShapeEntry, place: string, size: number, round = FINE): BufferGeometry {
+  const shape = entry.shape;
+  const where = `${place}.shape`;
+  switch (shape.type) {
+    case 'sphere':
+      return new SphereGeometry(positive(shape, 'radius', where), round, round / 2);
+    case 'box': {
+      const [x, y, z] = numbers(shape.size, `${where}.size`, 3) as [number, number, number];
+      return new BoxGeometry(x, y, z);
+    }
+    case 'capsule':
+      return alongX(new CapsuleGeometry(positive(shape, 'radius', where), number(shape.length, `${where}.length`), round / 4, round));
+    case 'cylinder': {
+      const radius = positive(shape, 'radius', where);
+      return alongX(new CylinderGeometry(radius, radius, positive(shape, 'length', where), round));
+    }
+    case 'cone': {
+      // apex at -3/4 of the height, base at +1/4
+      const height = positive(shape, 'height', where);
+      const radius = height * Math.tan(positive(shape, 'half_angle', where));
+      return alongX(new CylinderGeometry(radius, 0, height, round)).translate(-height / 4, 0, 0);
+    }
+    case 'halfspace':
+      return halfSpace(shape, where, size);
+    case 'ellipsoid':
+      if (shape.semi_axes !== undefined && entry.mesh === null) {
+        const [x, y, z] = numbers(shape.semi_axes, `${where}.semi_axes`, 3) as [number, number, number];
+        return new SphereGeometry(1, round, round / 2).scale(x, y, z);
+      }
+  }
+  if (entry.mesh === null) fail(place, `a shape of type '${shape.type}' needs a mesh to be drawn`);
+  return meshGeometry(entry.mesh);
+}

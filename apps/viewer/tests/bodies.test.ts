@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+
+import { bodyPoses, followSources, neutral } from '../src/kinematics';
+import { bodyNumbers } from '../src/numbers';
+import { addFrame, readHeader, type Recording } from '../src/recording';
+
+function recording(extra: object): Recording {
+  return readHeader({ format: 'tangere-recording', version: 1, bodies: ['a'], channels: [], ...extra });
+}
+
+describe('the tree', () => {
+  const turn = Math.SQRT1_2;
+  const tree = recording({
+    bodies: ['base', 'arm', 'slider', 'wall'],
+    links: [
+      { kind: 'free', parent: -1, first_q: 0 },
+      { kind: 'revolute', parent: 0, first_q: 7, position: [1, 0, 0] },
+      // its z is the arm's x
+      { kind: 'prismatic', parent: 1, first_q: 8, quaternion: [0, turn, 0, turn] },
+      { kind: 'screw', parent: -1, first_q: 9, pitch: 0.5 },
+      { kind: 'ball', parent: -1, first_q: 10 },
+    ],
+    attachments: [{ link: 0 }, { link: 1, position: [1, 0, 0] }, { link: 2 }, { link: -1, position: [0, 0, 5] }],
+    coordinates: [
+      { name: 'hinge', q: 7 },
+      { name: 'slide', q: 8, source: 0, multiplier: 2, offset: 0.1 },
+      { name: 'third', q: 9, source: 1, multiplier: -1, offset: 0 },
+    ],
+  });
+
+  it('is neutral where all quaternions are the identity', () => {
+    expect(neutral(tree)).toEqual([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1]);
+  });
+
+  it('moves bodies link by link', () => {
+    const q = neutral(tree);
+    q[2] = 3; // up
+    q[7] = Math.PI / 2; // the arm turns from x to y
+    q[8] = 0.5; // along the arm
+    const poses = bodyPoses(tree, q);
+    const at = (body: number): number[] => [...poses.slice(7 * body, 7 * body + 3)].map((x) => Math.round(x * 1e9) / 1e9 + 0);
+    expect(at(0)).toEqual([0, 0, 3]);
+    expect(at(1)).toEqual([1, 1, 3]);
+    expect(at(2)).toEqual([1, 0.5, 3]);
+    expect(at(3)).toEqual([0, 0, 5]);
+  });
+
+  it('lets coordinates follow others, also in a chain', () => {
+    const q = neutral(tree);
+    q[7] = 1;
+    followSources(tree, q);
+    expect([q[8], q[9]]).toEqual([2.1, -2.1]);
+  });
+});
+
+describe('the numbers of a body', () => {
+  const spinning = recording({});
+  for (let i = 0; i < 4; ++i) {
+    const angle = 0.1 * i * 2.5;
+    addFrame(spinning, {
+      t: 0.1 * i,
+      poses: [[0.3 * i, 0, 1, 0, 0, Math.sin(angle / 2), Math.cos(angle / 2)]],
+      contacts: [{ bodies: [0, 0], point: [0, 0, 0], normal: [0, 0, 1], impulse: [0, 0, 2] }],
+      values: [],
+    });
+  }
+
+  it('are velocities from the frames around', () => {
+    for (const index of [0, 1, 3]) {
+      const numbers = bodyNumbers(spinning, index, 0, null);
+      expect(numbers.velocity![0]).toBeCloseTo(3, 9);
+      expect(numbers.angularVelocity![2]).toBeCloseTo(2.5, 9);
+      expect(numbers.position).toEqual([0.3 * index, 0, 1]);
+      expect(numbers.contacts).toBe(1);
+      expect(numbers.impulse).toEqual([0, 0, 2]);
+    }
+  });
+
+  it('do not claim velocities for sliders', () => {
+    const numbers = bodyNumbers(spinning, 1, 0, new Float64Array([9, 8, 7, 0, 0, 0, 1]));
+    expect(numbers.position).toEqual([9, 8, 7]);
+    expect(numbers.velocity).toBeNull();
+    expect(numbers.contacts).toBe(0);
+  });
+});
