@@ -118,6 +118,10 @@ Outcome dcol_primitives(const Request& /*request*/) {
     apart = violation(trial.world, trial.state.q, data) == 0.0;
   }
   Setup setup = free_setup(bodies, false, 0.0, options, 0.0);
+  Outcome out;
+  const int steps = static_cast<int>(kSeconds * kFrequency);
+  out.films.push_back(film("dcol_primitives", "Twelve primitives and a cube collide", setup.world, setup.state,
+                           MatrixX::Zero(setup.world.nu(), steps)));
   Workspace workspace(setup.world);
   Data data(setup.world.model());
   const VectorX u = VectorX::Zero(setup.world.nu());
@@ -128,7 +132,7 @@ Outcome dcol_primitives(const Request& /*request*/) {
   double angular = 0.0;
   double seconds = 0.0;
   std::size_t most = 0;
-  for (int i = 0; i < static_cast<int>(kSeconds * kFrequency); ++i) {
+  for (int i = 0; i < steps; ++i) {
     const auto before = std::chrono::steady_clock::now();
     const StepResult& result = step(setup.world, setup.state, u, workspace, setup.state);
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
@@ -139,7 +143,6 @@ Outcome dcol_primitives(const Request& /*request*/) {
     linear = std::max(linear, (now.linear - start.linear).norm());
     angular = std::max(angular, (now.angular - start.angular).norm());
   }
-  Outcome out;
   out.text = cli::formatted(
       "  %ld steps, pairs at once %zu at most, %ld second starts (%s), %ld failed\n"
       "  largest 1 - alpha %.1e; drift of the momentum %.1e (linear), %.1e (angular)\n"
