@@ -31,6 +31,12 @@ WorldOptions smooth(double time_step, double kappa, Formulation formulation = Fo
   return options;
 }
 
+/// To rounding, nearly.
+WorldOptions exactly(WorldOptions options) {
+  options.smooth.tolerance = 1e-11 / options.smooth.kappa;
+  return options;
+}
+
 VectorX at_ease(const World& world) { return VectorX::Zero(world.nu()); }
 
 Shape cube(double size) { return Box{.size = Vector3::Constant(size)}; }
@@ -126,8 +132,8 @@ TEST(SmoothStep, BoxOnGroundIsSolvedExactlyAndHasAJacobian) {
   const double dt = 0.01;
   const double kappa = 1e-6;
   const StepCase scene = free_bodies("ground", {{.shape = cube(1.0), .X_WB = Pose::translation({0.3, -0.2, 0.5})}}, 0.5,
-                                     0.0, smooth(dt, kappa));
-  State state = run(scene.world, scene.state, 200);
+                                     0.0, exactly(smooth(dt, kappa)));
+  State state = run(scene.world, scene.state, 400);
   Workspace workspace(scene.world);
   Tape tape;
   State next;
@@ -144,12 +150,12 @@ TEST(SmoothStep, BoxOnGroundIsSolvedExactlyAndHasAJacobian) {
   const double l = std::sqrt(0.75);
   const double alpha = contact.distance * 2.0 + 1.0;
   const double gamma = contact.impulse[0] / std::sqrt(9.81 * l);
-  EXPECT_NEAR(gamma * (alpha - 1.0 - 7.0 * kappa), kappa, 0.11 * kappa);
+  EXPECT_NEAR(gamma * (alpha - 1.0 - 7.0 * kappa), kappa, 1e-3 * kappa);
   StepJacobians jacobians;
   step_jacobians(scene.world, tape, workspace, jacobians);
   ASSERT_TRUE(jacobians.v_q.allFinite());
   // pushed into the ground it is thrown out, beside that position and attitude do not act
-  EXPECT_NEAR(jacobians.v_q(2, 2), -1.0 / dt, 1e-2 / dt);
+  EXPECT_NEAR(jacobians.v_q(2, 2), -1.0 / dt, 2e-2 / dt);
 }
 
 TEST(SmoothStep, TowersStand) {
@@ -288,7 +294,8 @@ TEST(SmoothStep, OrderOfBodiesDoesNotMatter) {
     return out;
   };
   const VectorX one = states(false);
-  EXPECT_GT(one[2], 0.2);
+  // the box was hit
+  EXPECT_LT(one[14 + 6 + 2], -0.1);
   EXPECT_NEAR_ABSOLUTE(one, states(true), 1e-6);
 }
 
@@ -316,7 +323,7 @@ TEST(SmoothStep, AgreesWithHardContactWhereThatIsUnambiguous) {
   FreeBody ball{.shape = Sphere{0.25}, .X_WB = Pose::translation({0, 0, 0.3})};
   ball.velocity << 1.0, 0.0, 0.0, 0.0, 0.0, 0.0;
   FreeBody box{.shape = cube(0.4), .X_WB = Pose::translation({0, 0, 0.2})};
-  box.velocity << 0.8, 0.3, 0.0, 0.0, 0.0, 0.0;
+  box.velocity << 0.8, 0.0, 0.0, 0.0, 0.0, 0.0;
   for (const FreeBody& body : {ball, box}) {
     const State hard = final_state(Formulation::lcp, body);
     const State relaxed = final_state(Formulation::single_level, body);
@@ -374,7 +381,7 @@ TEST(SmoothStep, PyramidsOfFrictionHoldToo) {
 TEST(SmoothStep, WarmAndColdStartsEndAtTheSamePlace) {
   FreeBody box{.shape = Box{.size = {0.4, 0.5, 0.3}}, .X_WB = {so3::exp(Vector3(0.4, 0.2, 0.1)), Vector3(0, 0, 0.6)}};
   box.velocity << 0.5, 0.0, -1.0, 1.0, 1.0, 0.0;
-  WorldOptions options = smooth(0.01, 1e-6);
+  WorldOptions options = exactly(smooth(0.01, 1e-6));
   const StepCase warm = free_bodies("warm", {box}, 0.4, 0.0, options);
   options.smooth.warm_start = false;
   const StepCase cold = free_bodies("cold", {box}, 0.4, 0.0, options);
@@ -387,7 +394,7 @@ TEST(SmoothStep, WarmAndColdStartsEndAtTheSamePlace) {
     State by_cold;
     cold_iterations += step(cold.world, state, at_ease(cold.world), other, by_cold).smooth.iterations;
     warm_iterations += step(warm.world, state, at_ease(warm.world), workspace, state).smooth.iterations;
-    EXPECT_NEAR_ABSOLUTE(state.v, by_cold.v, 1e-4) << "step " << i;
+    EXPECT_NEAR_ABSOLUTE(state.v, by_cold.v, 1e-6) << "step " << i;
   }
   EXPECT_LT(warm_iterations, cold_iterations * 3 / 4);
 }
