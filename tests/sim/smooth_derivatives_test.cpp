@@ -137,7 +137,9 @@ TEST_P(SmoothShape, DerivativesAreThoseOfTheRelaxedStep) {
       const StepCase scene = free_bodies("one", {body}, 0.4, 0.0, tight(dt, kappa));
       VectorX u = VectorX::Zero(6);
       u.head<3>() = R.transpose() * Vector3(regime.push * 9.81, 0, 0);
-      expect_derivatives(scene.world, scene.state, u, kappa);
+      // bundles: pairs that hover have derivatives of order one by tilts of order κ, where differences see little
+      const bool noisy = !shape.is_convex() && kappa < 1e-5;
+      expect_derivatives(scene.world, scene.state, u, kappa, noisy ? 1e-5 : 1e-6);
     }
 }
 
