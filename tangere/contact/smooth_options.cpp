@@ -38,7 +38,7 @@ void SmoothOptions::verify() const {
                                   ", got " + detail::to_text(value));
   };
   require("kappa", kappa, 1e-12, 0.1);
-  require("tolerance", tolerance, 1e-6, 1.0);
+  require("tolerance", tolerance, 1e-12, 1.0);
   require("max_iterations", max_iterations, 1, 1000);
   require("torsion", torsion, 0.0, 1.0);
   require("margin", margin, 0.0, 1e3);

@@ -164,7 +164,9 @@ namespace {
 void begin_derivatives(const World& world, const Tape& tape, Workspace::Memory& m) {
   if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
     throw InputError("tape", "is not of this world");
-  begin(world, {tape.q, tape.v}, tape.u, m);
+  m.smooth->taped.q = tape.q;
+  m.smooth->taped.v = tape.v;
+  begin(world, m.smooth->taped, tape.u, m);
   actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
 }
 

@@ -24,6 +24,8 @@ struct SmoothMemory {
   std::unique_ptr<World> half_world;
   std::unique_ptr<Workspace> half_workspace;
   State half_state;
+  /// Of a tape whose derivatives are asked for.
+  State taped;
   StepJacobians half_jacobians[2];
 };
 

@@ -49,7 +49,7 @@ void NcpOptions::verify() const {
                                   ", got " + std::to_string(value));
   };
   require("kappa", kappa, 1e-14, 1e3);
-  require("tolerance", tolerance, 1e-6, 1.0);
+  require("tolerance", tolerance, 1e-12, 1.0);
   require("max_iterations", max_iterations, 1, 100000);
   require("fraction", fraction, 0.01, 0.999);
   require("num_refinements", num_refinements, 0, 100);

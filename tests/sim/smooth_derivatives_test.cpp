@@ -1,0 +1,358 @@
+/// Derivatives of steps with smooth contact beside finite differences of the relaxed step: every shape, what sticks,
+/// slides, separates and hits, free and articulated, at κ from 1e-2 to 1e-6; parameters; what hovers; and the limit.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <Eigen/Geometry>
+
+#include "tangere/geometry/bounds.hpp"
+#include "tangere/math/error.hpp"
+#include "tangere/math/random.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tangere/sim/step_parameters.hpp"
+#include "tests/support/all_shapes.hpp"
+#include "tests/support/finite_difference.hpp"
+#include "tests/support/matrix_near.hpp"
+#include "tests/support/step_cases.hpp"
+
+namespace tangere::test {
+namespace {
+
+/// Solved so well that differences see the solution and not the tolerance.
+WorldOptions tight(double time_step, double kappa) {
+  WorldOptions options;
+  options.time_step = time_step;
+  options.formulation = Formulation::single_level;
+  options.smooth.kappa = kappa;
+  options.smooth.tolerance = 1e-12 / kappa;
+  options.smooth.warm_start = false;
+  options.smooth.prune_hovering = false;
+  return options;
+}
+
+MatrixX all_columns(const StepJacobians& J) {
+  MatrixX out(J.q_q.rows() + J.v_q.rows(), J.q_q.cols() + J.q_v.cols() + J.q_u.cols());
+  out << J.q_q, J.q_v, J.q_u, J.v_q, J.v_v, J.v_u;
+  return out;
+}
+
+/// The next state, from the one that the step without changes gives.
+VectorX next_from(const World& world, const State& state, const VectorX& u, const State& origin) {
+  Workspace workspace(world);
+  State next;
+  EXPECT_EQ(step(world, state, u, workspace, next).status, StepStatus::solved);
+  VectorX out(2 * world.nv());
+  VectorX dq(world.nv());
+  difference(world.model(), origin.q, next.q, dq);
+  out << dq, next.v;
+  return out;
+}
+
+/// Columns that nothing depends on are zero in both; each column is judged by the largest entry of its kind (q, v, u).
+void expect_columns_near(const MatrixX& analytic, const MatrixX& numeric, int nv, double tolerance) {
+  const auto kinds = static_cast<int>(analytic.cols()) / nv;
+  for (int kind = 0; kind < kinds; ++kind)
+    for (int half = 0; half < 2; ++half)
+      EXPECT_NEAR_RELATIVE(MatrixX(analytic.block(half * nv, kind * nv, nv, nv)),
+                           MatrixX(numeric.block(half * nv, kind * nv, nv, nv)), tolerance)
+          << (half == 0 ? "q" : "v") << " by " << "qvu"[kind];
+}
+
+void expect_derivatives(const World& world, const State& state, const VectorX& u, double kappa,
+                        double tolerance = 1e-6) {
+  Workspace workspace(world);
+  Tape tape;
+  State next;
+  ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
+  ASSERT_TRUE(tape.parts.empty());
+  StepJacobians jacobians;
+  step_jacobians(world, tape, workspace, jacobians);
+  MatrixX analytic = all_columns(jacobians);
+  const double dt = world.options().time_step;
+  analytic.rightCols(world.nu()) /= dt;
+  const int nv = world.nv();
+  const auto moved = [&](const VectorX& d) -> VectorX {
+    State from = state;
+    integrate(world.model(), state.q, d.head(nv), from.q);
+    from.v += d.segment(nv, nv);
+    // forces by the impulse they give: they are then as large as velocities
+    return next_from(world, from, u + d.tail(world.nu()) / world.options().time_step, next);
+  };
+  const Difference numeric = difference(moved, static_cast<int>(analytic.cols()), 2 * nv,
+                                        {.scale = std::min(1e-2, 10.0 * kappa), .noise = 1e-13});
+  expect_columns_near(analytic, numeric.jacobian, nv, tolerance);
+
+  // the products are those of the matrices
+  Random random(5);
+  StateTangent g{VectorX(nv), VectorX(nv)};
+  for (int i = 0; i < nv; ++i) {
+    g.q[i] = random.normal();
+    g.v[i] = random.normal();
+  }
+  StateTangent back;
+  VectorX g_u;
+  EXPECT_FALSE(step_vjp(world, tape, workspace, g, back, g_u));
+  VectorX reverse(analytic.cols());
+  reverse << back.q, back.v, g_u / dt;
+  VectorX weights(2 * nv);
+  weights << g.q, g.v;
+  EXPECT_NEAR_RELATIVE(reverse, VectorX(analytic.transpose() * weights), 1e-6);
+  StateTangent forward;
+  step_jvp(world, tape, workspace, g, VectorX::Zero(world.nu()), forward);
+  EXPECT_NEAR_RELATIVE(forward.v, VectorX(jacobians.v_q * g.q + jacobians.v_v * g.v), 1e-9);
+}
+
+struct Regime {
+  const char* name;
+  Vector3 velocity;
+  double height;
+  double push;
+};
+
+/// Above the floor, in shares of the shape's size.
+constexpr double kKappas[] = {1e-2, 1e-4, 1e-6};
+
+class SmoothShape : public testing::TestWithParam<NamedShape> {};
+
+TEST_P(SmoothShape, DerivativesAreThoseOfTheRelaxedStep) {
+  const Shape& shape = GetParam().shape;
+  const double size = shape.parts()[0].set->outer_radius;
+  const double speed = std::sqrt(9.81 * size);
+  const Regime regimes[] = {{"sticks", {0.0, 0.0, 0.0}, 0.0, 0.2},
+                            {"slides", {0.7, 0.3, 0.0}, 0.0, 0.0},
+                            {"separates", {0.2, 0.1, 0.5}, 0.02, 0.0},
+                            {"hits", {0.3, -0.2, -1.5}, 0.01, 0.0}};
+  const Matrix3 R = so3::exp(Vector3(0.4, -0.3, 0.2));
+  for (const Regime& regime : regimes)
+    for (const double kappa : kKappas) {
+      SCOPED_TRACE(std::string(regime.name) + " at " + std::to_string(kappa));
+      // touching: as high as its lowest point is deep
+      const double depth = -bounds(shape, Pose::rotation(R)).lower.z();
+      FreeBody body{.shape = shape, .X_WB = {R, Vector3(0, 0, depth + regime.height * size)}};
+      body.velocity.head<3>() = R.transpose() * (speed * regime.velocity);
+      const double dt = 0.03 * std::sqrt(size / 9.81);
+      const StepCase scene = free_bodies("one", {body}, 0.4, 0.0, tight(dt, kappa));
+      VectorX u = VectorX::Zero(6);
+      u.head<3>() = R.transpose() * Vector3(regime.push * 9.81, 0, 0);
+      // bundles: pairs that hover have derivatives of order one by tilts of order κ, where differences see little
+      const bool noisy = !shape.is_convex() && kappa < 1e-5;
+      expect_derivatives(scene.world, scene.state, u, kappa, noisy ? 1e-5 : 1e-6);
+    }
+}
+
+std::vector<NamedShape> one_of_each() {
+  std::vector<NamedShape> out;
+  std::vector<std::string> seen;
+  for (const NamedShape& entry : all_shapes()) {
+    const std::string type(entry.shape.type_name());
+    if (entry.shape.is_half_space() || std::find(seen.begin(), seen.end(), type) != seen.end()) continue;
+    seen.push_back(type);
+    out.push_back(entry);
+  }
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, SmoothShape, testing::ValuesIn(one_of_each()),
+                         shape_test_name<testing::TestParamInfo<NamedShape>>);
+
+/// An arm of a hinge and a ball joint, a floating robot with a limit, and a ball that falls on it.
+struct Scene {
+  Model model;
+  State state;
+};
+
+Scene arm() {
+  ModelBuilder builder("arm");
+  builder.add_body({.name = "floor", .shapes = {{.shape = HalfSpace{{0, 0, 1}}, .friction = 0.6}}},
+                   {.name = "floor", .type = JointType::fixed});
+  const Shape rod = Capsule{.radius = 0.05, .length = 0.4};
+  const Pose end = Pose::translation({0.2, 0, 0});
+  const Pose start = Pose::translation({-0.2, 0, 0});
+  const int upper = builder.add_body({.name = "upper", .inertia = mass_properties(rod, 1000.0)},
+                                     {.name = "shoulder",
+                                      .type = JointType::revolute,
+                                      .X_PJ = Pose::translation({0, 0, 0.5}),
+                                      .X_CJ = start,
+                                      .axis = {0, 1, 0}});
+  builder.add_body(
+      {.name = "lower", .inertia = mass_properties(rod, 1000.0), .shapes = {{.shape = rod, .friction = 0.5}}},
+      {.name = "elbow", .type = JointType::ball, .X_PJ = end, .X_CJ = start}, upper);
+  Scene scene{builder.build(), {}};
+  scene.state = {neutral_configuration(scene.model), VectorX::Zero(4)};
+  scene.state.q[0] = 0.63;
+  const Vector3 axis = Vector3(0.3, 0.8, 0.1).normalized();
+  scene.state.q.segment<4>(1) << std::sin(0.15) * axis, std::cos(0.15);
+  scene.state.v << 2.0, 0.5, 0.3, 0.2;
+  return scene;
+}
+
+Scene floating_robot() {
+  ModelBuilder builder("robot");
+  builder.add_body({.name = "floor", .shapes = {{.shape = HalfSpace{{0, 0, 1}}, .friction = 0.6}}},
+                   {.name = "floor", .type = JointType::fixed});
+  const Shape trunk = Box{.size = {0.3, 0.2, 0.1}};
+  const Shape rod = Capsule{.radius = 0.04, .length = 0.2};
+  const Shape ball = Sphere{0.06};
+  const int base = builder.add_body(
+      {.name = "trunk", .inertia = mass_properties(trunk, 1000.0), .shapes = {{.shape = trunk, .friction = 0.5}}},
+      {.name = "base", .type = JointType::free});
+  builder.add_body({.name = "leg", .inertia = mass_properties(rod, 1000.0), .shapes = {{.shape = rod, .friction = 0.4}}},
+                   {.name = "hip",
+                    .type = JointType::revolute,
+                    .X_PJ = Pose::translation({0.2, 0, 0}),
+                    .X_CJ = Pose::translation({-0.14, 0, 0}),
+                    .axis = {0, 1, 0},
+                    .dofs = {{.lower = -1.0, .upper = 0.5, .damping = 0.1, .friction = 0.2}}},
+                   base);
+  builder.add_body({.name = "ball", .inertia = mass_properties(ball, 1000.0), .shapes = {{.shape = ball, .friction = 0.3}}},
+                   {.name = "ball", .type = JointType::free});
+  Scene scene{builder.build(), {}};
+  scene.state = {neutral_configuration(scene.model), VectorX::Zero(13)};
+  scene.state.q.segment<7>(0) << 0, 0, 0.15, 0.1, 0.2, 0, 1;
+  scene.state.q.segment<4>(3).normalize();
+  scene.state.q[7] = 0.45;
+  scene.state.q.segment<3>(8) << 0, 0, 0.29;
+  scene.state.v << 0.5, 0.2, -2.0, 0.3, 1.0, 0.5, 1.5, 0.2, 0.1, -1.5, 0.0, 1.0, 0.0;
+  return scene;
+}
+
+TEST(SmoothDerivatives, OfArticulatedBodies) {
+  for (const double kappa : kKappas) {
+    SCOPED_TRACE(kappa);
+    const Scene swinging = arm();
+    const World world(swinging.model, {}, tight(0.01, kappa));
+    expect_derivatives(world, swinging.state, VectorX::Constant(4, 0.1), kappa);
+    const Scene robot = floating_robot();
+    const World other(robot.model, {}, tight(0.01, kappa));
+    expect_derivatives(other, robot.state, VectorX::Constant(13, 0.1), kappa, kappa < 1e-5 ? 1e-5 : 1e-6);
+  }
+}
+
+TEST(SmoothDerivatives, OfBodiesThatHitEachOther) {
+  for (const double kappa : kKappas) {
+    SCOPED_TRACE(kappa);
+    FreeBody box{.shape = Box{.size = {0.2, 0.3, 0.1}}, .X_WB = Pose::translation({0, 0, 0.05})};
+    FreeBody capsule{.shape = Capsule{0.05, 0.2},
+                     .X_WB = {so3::exp(Vector3(0.2, 0.4, 0.2)), Vector3(0.01, 0.02, 0.17)},
+                     .mass = 0.3};
+    capsule.velocity << 0.3, 0.2, -1.5, 1.0, 2.0, 0.5;
+    const StepCase scene = free_bodies("pile", {box, capsule}, 0.5, 0.0, tight(0.01, kappa));
+    expect_derivatives(scene.world, scene.state, VectorX::Zero(12), kappa);
+  }
+}
+
+/// All parameters of a scene, but for friction at ties (there are none here).
+void expect_parameter_derivatives(const World& world, const State& state, double kappa) {
+  Workspace workspace(world);
+  Tape tape;
+  State next;
+  const VectorX u = VectorX::Constant(world.nu(), 0.1);
+  ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
+  const std::vector<StepParameter> parameters = all_step_parameters(world);
+  StepParameterJacobians analytic;
+  step_parameter_jacobians(world, tape, workspace, parameters, analytic);
+  const VectorX values = parameter_values(world, parameters);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const std::string name = parameter_name(world, parameters[i]);
+    // a free body with armature is not integrated as one without: there is no derivative at 0
+    const bool of_free_body =
+        parameters[i].kind == StepParameter::Kind::model && parameters[i].model.kind == Parameter::Kind::armature;
+    if (of_free_body && world.implicit_inertia()[parameters[i].model.index] == 0.0 && name.find('[') != std::string::npos)
+      continue;
+    // numbers that are at the end of their range are looked at from inside
+    const bool at_end = values[column] == 0.0 &&
+                        (name.ends_with("damping") || name.ends_with("stiffness") || name.ends_with("armature") ||
+                         name.find("damping[") != std::string::npos || name.find("stiffness[") != std::string::npos ||
+                         name.find("armature[") != std::string::npos || name.ends_with("restitution"));
+    const auto moved = [&](const VectorX& d) -> VectorX {
+      const VectorX value = values.segment(column, 1) + d;
+      const World other = with_parameters(world, std::span(&parameters[i], 1), value);
+      return next_from(other, state, u, next);
+    };
+    Difference numeric;
+    try {
+      numeric = difference(moved, 1, 2 * world.nv(),
+                           {.scale = std::min(1e-3, kappa), .side = at_end ? Side::forward : Side::both, .noise = 1e-13});
+    } catch (const InputError&) {
+      continue;  // a value that is not possible (a spring of a ball joint)
+    }
+    VectorX both(2 * world.nv());
+    both << analytic.q.col(column), analytic.v.col(column);
+    const double size = std::max(numeric.jacobian.cwiseAbs().maxCoeff(), 1.0);
+    EXPECT_LE((both - numeric.jacobian).cwiseAbs().maxCoeff() / size, at_end ? 1e-4 : 1e-6) << name;
+  }
+}
+
+TEST(SmoothDerivatives, InParametersOfFreeBodies) {
+  FreeBody box{.shape = Box{.size = {0.2, 0.3, 0.1}}, .X_WB = {so3::exp(Vector3(0.3, 0.2, 0.1)), Vector3(0, 0, 0.14)}};
+  box.velocity << 0.5, 0.2, -2.0, 1.0, 2.0, 0.5;
+  FreeBody ball{.shape = Ellipsoid{.semi_axes = {0.06, 0.05, 0.07}}, .X_WB = Pose::translation({0.01, 0.02, 0.29}), .mass = 0.4};
+  ball.velocity << 0.2, -0.1, -4.0, 0.5, 0.0, 1.0;
+  const StepCase scene = free_bodies("pair", {box, ball}, 0.5, 0.0, tight(0.01, 1e-3));
+  expect_parameter_derivatives(scene.world, scene.state, 1e-3);
+}
+
+TEST(SmoothDerivatives, InParametersOfArticulatedBodies) {
+  const Scene swinging = arm();
+  expect_parameter_derivatives(World(swinging.model, {}, tight(0.01, 1e-3)), swinging.state, 1e-3);
+  const Scene robot = floating_robot();
+  expect_parameter_derivatives(World(robot.model, {}, tight(0.01, 1e-3)), robot.state, 1e-3);
+}
+
+/// Parallel faces apart: within a tilt of the order of κ the relaxed step turns by an amount of order one.
+TEST(SmoothDerivatives, OfWhatHoversAreThoseOfFlight) {
+  FreeBody box{.shape = Box{.size = {0.4, 0.4, 0.4}}, .X_WB = Pose::translation({0, 0, 0.21})};
+  WorldOptions options = tight(0.01, 1e-6);
+  const auto by_attitude = [&](bool pruned) {
+    options.smooth.prune_hovering = pruned;
+    const StepCase scene = free_bodies("hover", {box}, 0.5, 0.0, options);
+    Workspace workspace(scene.world);
+    Tape tape;
+    State next;
+    const StepResult& result = step(scene.world, scene.state, VectorX::Zero(6), workspace, next, &tape);
+    EXPECT_EQ(result.contacts.size(), 1U);
+    StepJacobians jacobians;
+    step_jacobians(scene.world, tape, workspace, jacobians);
+    return MatrixX(jacobians.v_q.bottomRows<3>()).cwiseAbs().maxCoeff();
+  };
+  EXPECT_LE(by_attitude(true), 1e-9);
+  EXPECT_GT(by_attitude(false), 1e-3);
+}
+
+/// A ball that lands and sticks: hard and relaxed gradients meet. (Where it slides they do not: the friction of lcp is
+/// a box, and holds across the direction of sliding.)
+TEST(SmoothDerivatives, TendToThoseOfHardContact) {
+  FreeBody ball{.shape = Sphere{0.2}, .X_WB = Pose::translation({0, 0, 0.2})};
+  ball.velocity << 0.0, 0.0, -0.5, 0.0, 0.0, 0.0;
+  const auto jacobians = [&](Formulation formulation, double kappa) {
+    WorldOptions options = tight(0.01, kappa);
+    options.formulation = formulation;
+    options.contact.correction = 1.0;
+    options.contact.touching = 0.0;
+    options.contact.correction_speed = 1e6;
+    const StepCase scene = free_bodies("ball", {ball}, 0.3, 0.0, options);
+    Workspace workspace(scene.world);
+    Tape tape;
+    State next;
+    EXPECT_EQ(step(scene.world, scene.state, VectorX::Zero(6), workspace, next, &tape).status, StepStatus::solved);
+    StepJacobians out;
+    step_jacobians(scene.world, tape, workspace, out);
+    return out;
+  };
+  const StepJacobians hard = jacobians(Formulation::lcp, 1e-6);
+  double last = 1e9;
+  for (const double kappa : {1e-3, 1e-5, 1e-7}) {
+    const StepJacobians relaxed = jacobians(Formulation::single_level, kappa);
+    const double error = (relaxed.v_v - hard.v_v).cwiseAbs().maxCoeff();
+    EXPECT_LT(error, last);
+    last = error;
+  }
+  // the contact is at the end of the step there and at its beginning here
+  EXPECT_LE(last, 0.05);
+}
+
+}  // namespace
+}  // namespace tangere::test

@@ -1,0 +1,200 @@
+#include "tangere/solvers/ncp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tangere/math/error.hpp"
+#include "tangere/math/random.hpp"
+#include "tangere/solvers/cone_product.hpp"
+#include "tangere/solvers/dense_ncp.hpp"
+#include "tests/support/finite_difference.hpp"
+#include "tests/support/matrix_near.hpp"
+
+namespace tangere {
+namespace {
+
+/// min ½ (y − target)² with y ≥ 1:   y − target − z = 0,   s − (y − 1) = 0.
+class Bound final : public DenseNcpFunction {
+ public:
+  double target = 0.0;
+  [[nodiscard]] int num_y() const override { return 1; }
+  [[nodiscard]] std::vector<NcpCone> cones() const override { return {{NcpCone::Kind::orthant, 0, 1}}; }
+  void value(const VectorX& y, const VectorX& z, const VectorX& s, VectorX& f) const override {
+    f[0] = y[0] - target - z[0];
+    f[1] = s[0] - (y[0] - 1.0);
+  }
+  void jacobian(const VectorX&, const VectorX&, const VectorX&, MatrixX& J) const override {
+    J << 1.0, -1.0, 0.0, -1.0, 0.0, 1.0;
+  }
+  /// The larger root of (y − target) (y − 1) = κ.
+  [[nodiscard]] double exact(double kappa) const {
+    return 0.5 * (1.0 + target + std::sqrt((1.0 - target) * (1.0 - target) + 4.0 * kappa));
+  }
+};
+
+/// A point projected onto a second-order cone and, beside it, onto an orthant: A y = b is built in by y itself.
+///   y − point − z = 0,   s − y = 0,   cones of 3, 2 orthant entries, and 4.
+class Projection final : public DenseNcpFunction {
+ public:
+  VectorX point = VectorX::Zero(9);
+  [[nodiscard]] int num_y() const override { return 9; }
+  [[nodiscard]] std::vector<NcpCone> cones() const override {
+    return {{NcpCone::Kind::second_order, 0, 3}, {NcpCone::Kind::orthant, 3, 2}, {NcpCone::Kind::second_order, 5, 4}};
+  }
+  void value(const VectorX& y, const VectorX& z, const VectorX& s, VectorX& f) const override {
+    f.head(9) = y - point - z;
+    f.tail(9) = s - y;
+  }
+  void jacobian(const VectorX&, const VectorX&, const VectorX&, MatrixX& J) const override {
+    const MatrixX one = MatrixX::Identity(9, 9);
+    J.setZero();
+    J.block(0, 0, 9, 9) = one;
+    J.block(0, 9, 9, 9) = -one;
+    J.block(9, 0, 9, 9) = -one;
+    J.block(9, 18, 9, 9) = one;
+  }
+};
+
+VectorX solved_projection(const Projection& projection, double kappa, NcpResult* result = nullptr) {
+  DenseNcp problem(projection);
+  NcpSolver solver;
+  const NcpResult answer = solver.solve(problem, {.kappa = kappa, .num_refinements = 2});
+  EXPECT_EQ(answer.status, NcpStatus::solved);
+  if (result != nullptr) *result = answer;
+  return problem.y();
+}
+
+TEST(Ncp, EndsAtTheRelaxedSolutionFromBothSides) {
+  for (const double target : {-3.0, 0.5, 1.0, 4.0})
+    for (const double kappa : {1e-1, 1e-3, 1e-6, 1e-9}) {
+      Bound bound;
+      bound.target = target;
+      DenseNcp problem(bound);
+      NcpSolver solver;
+      const NcpResult result = solver.solve(problem, {.kappa = kappa, .num_refinements = 3});
+      ASSERT_EQ(result.status, NcpStatus::solved) << target << " " << kappa;
+      EXPECT_LE(result.complementarity, 0.1 * kappa);
+      EXPECT_NEAR(problem.y()[0], bound.exact(kappa), 1e-9 * (1.0 + std::abs(target))) << kappa;
+      // a product below kappa would be as wrong as one above
+      EXPECT_NEAR(problem.z()[0] * problem.s()[0], kappa, 1e-6 * kappa);
+    }
+}
+
+TEST(Ncp, SensitivitiesAreThoseOfTheRelaxedSolution) {
+  Random random(3);
+  for (const double kappa : {1e-1, 1e-3, 1e-5}) {
+    Projection projection;
+    for (Eigen::Index i = 0; i < 9; ++i) projection.point[i] = random.normal();
+    DenseNcp problem(projection);
+    NcpSolver solver;
+    ASSERT_EQ(solver.solve(problem, {.kappa = kappa, .num_refinements = 3}).status, NcpStatus::solved);
+    MatrixX analytic(9, 9);
+    VectorX dy;
+    VectorX dz;
+    VectorX ds;
+    for (Eigen::Index k = 0; k < 9; ++k) {
+      VectorX df = VectorX::Zero(18);
+      df[k] = -1.0;
+      ASSERT_TRUE(problem.sensitivity(df, dy, dz, ds));
+      analytic.col(k) = dy;
+    }
+    const VectorX point = projection.point;
+    const MatrixX numeric = test::finite_difference(
+        [&](const VectorX& d) -> VectorX {
+          Projection moved;
+          moved.point = point + d;
+          DenseNcp other(moved);
+          NcpSolver again;
+          (void)again.solve(other, {.kappa = kappa, .num_refinements = 4});
+          return other.y();
+        },
+        9, 9, 10.0 * kappa);
+    EXPECT_NEAR_RELATIVE(analytic, numeric, 1e-6);
+  }
+}
+
+TEST(Ncp, ProjectsOntoTheCone) {
+  // far outside, inside, and inside the polar cone
+  Projection projection;
+  projection.point << -1.0, 3.0, 4.0, -2.0, 5.0, 3.0, 1.0, 1.0, 1.0;
+  const VectorX y = solved_projection(projection, 1e-10);
+  // the projection of (t, v) with |v| > |t| is ½ (1 + t/|v|) (|v|, v)
+  EXPECT_NEAR(y[0], 2.0, 1e-6);
+  EXPECT_NEAR(y[1], 1.2, 1e-6);
+  EXPECT_NEAR(y[2], 1.6, 1e-6);
+  EXPECT_NEAR(y[3], 0.0, 1e-6);
+  EXPECT_NEAR(y[4], 5.0, 1e-6);
+  EXPECT_NEAR_ABSOLUTE(VectorX(y.tail(4)), VectorX(projection.point.tail(4)), 1e-6);
+}
+
+TEST(Ncp, ContinuesToAnotherKappaInFewIterations) {
+  Random random(5);
+  for (int trial = 0; trial < 20; ++trial) {
+    Projection projection;
+    for (Eigen::Index i = 0; i < 9; ++i) projection.point[i] = random.normal();
+    DenseNcp problem(projection);
+    NcpSolver solver;
+    ASSERT_EQ(solver.solve(problem, {.kappa = 1e-6}).status, NcpStatus::solved);
+    const NcpResult result = solver.continue_to(3e-3, problem, {.num_refinements = 2});
+    ASSERT_EQ(result.status, NcpStatus::solved);
+    EXPECT_LE(result.iterations, 12);
+    EXPECT_NEAR_ABSOLUTE(problem.y(), solved_projection(projection, 3e-3), 1e-7);
+  }
+}
+
+TEST(Ncp, SaysWhatWentWrong) {
+  Bound bound;
+  bound.target = -5.0;
+  DenseNcp problem(bound);
+  NcpSolver solver;
+  EXPECT_EQ(solver.solve(problem, {.kappa = 1e-9, .max_iterations = 2}).status, NcpStatus::iteration_limit);
+  bound.target = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(solver.solve(problem, {.kappa = 1e-9}).status, NcpStatus::broken_down);
+  EXPECT_EQ(to_string(NcpStatus::broken_down), "broken down");
+}
+
+TEST(Ncp, RefusesWrongOptionsAndCones) {
+  EXPECT_THROW(NcpOptions{.kappa = 0.0}.verify(), InputError);
+  EXPECT_THROW(NcpOptions{.max_iterations = 0}.verify(), InputError);
+  EXPECT_THROW(NcpOptions{.fraction = 1.0}.verify(), InputError);
+  class Holes final : public DenseNcpFunction {
+   public:
+    [[nodiscard]] int num_y() const override { return 0; }
+    [[nodiscard]] std::vector<NcpCone> cones() const override { return {{NcpCone::Kind::orthant, 1, 1}}; }
+    void value(const VectorX&, const VectorX&, const VectorX&, VectorX&) const override {}
+    void jacobian(const VectorX&, const VectorX&, const VectorX&, MatrixX&) const override {}
+  };
+  const Holes holes;
+  EXPECT_THROW(DenseNcp{holes}, InputError);
+}
+
+TEST(ConeProduct, DivisionUndoesTheProductAndStepsEndOnTheWall) {
+  Random random(9);
+  for (int trial = 0; trial < 200; ++trial) {
+    const int n = 2 + trial % 3;
+    double a[4];
+    double b[4];
+    double product[4];
+    double back[4];
+    for (int i = 0; i < n; ++i) {
+      a[i] = random.normal();
+      b[i] = random.normal();
+    }
+    a[0] = tail_norm(a, n) + 0.1 + random.uniform();
+    cone_product(a, b, n, product);
+    cone_divide(a, cone_determinant(a, n), product, n, back);
+    for (int i = 0; i < n; ++i) EXPECT_NEAR(back[i], b[i], 1e-11);
+    const double t = cone_step(a, b, n);
+    if (!std::isfinite(t)) {
+      EXPECT_GE(cone_margin(b, n), -1e-12);
+      continue;
+    }
+    double end[4];
+    for (int i = 0; i < n; ++i) end[i] = a[i] + t * b[i];
+    EXPECT_NEAR(cone_margin(end, n), 0.0, 1e-9 * (1.0 + t));
+  }
+}
+
+}  // namespace
+}  // namespace tangere
