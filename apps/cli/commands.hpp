@@ -39,8 +39,9 @@ struct InspectArguments {
 struct SimulateArguments {
   /// A scene (.json), URDF or MJCF.
   std::string file;
-  /// The contact formulation; `lcp` is the one there is.
+  /// The contact formulation: lcp, single_level or bilevel; and the relaxation of the smooth ones.
   std::string contact = "lcp";
+  std::optional<double> kappa;
   /// Of the scene if not given.
   std::optional<double> time_step;
   int steps = 1000;

@@ -19,13 +19,30 @@ constexpr double kFirstVelocity = 1e-1;
 constexpr double kTie = 1e-8;
 /// Halvings of the difference, extrapolated to zero (Ridders).
 constexpr int kLevels = 7;
+/// The smoothness of relaxed steps reaches as far as the relaxation.
+constexpr int kSmoothLevels = 16;
 /// Differences must be surer of themselves than what they judge.
 constexpr double kUnclear = 0.2 * kGradientTolerance;
 /// A frame that turns by more has jumped to another direction to follow.
 constexpr double kJump = 0.3;
 
-/// Whether a step is the same smooth function as the taped one: the same contacts, rows and sets.
-bool same_branch(const StepResult& result, const Tape& tape) {
+/// Smooth steps are solved to a part of their relaxation; differences need the solution itself, and that of all pairs.
+World tightened(const World& world) {
+  WorldOptions options = world.options();
+  options.smooth.tolerance = std::min(options.smooth.tolerance, std::max(1e-12, 1e-12 / options.smooth.kappa));
+  options.smooth.prune_hovering = false;
+  return World(world.model(), world.actuators(), options, world.scales());
+}
+
+bool same_pairs(std::span<const Contact> a, std::span<const Contact> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Contact& one, const Contact& other) {
+    return one.shape_A == other.shape_A && one.shape_B == other.shape_B && one.feature_A == other.feature_A &&
+           one.feature_B == other.feature_B;
+  });
+}
+
+/// Of hard contact: the same contacts, rows and sets.
+bool same_rows(const StepResult& result, const Tape& tape) {
   const ContactProblem& problem = tape.problem;
   const std::size_t impacts = tape.bounced() ? tape.parts.front().problem.contacts.size() : 0;
   if (result.impacts.size() != impacts) return false;
@@ -64,13 +81,18 @@ bool GradientReport::passed() const {
                      [](const BlockError& block) { return block.worst <= kGradientTolerance; });
 }
 
-GradientCheck::GradientCheck(const World& world) : world_(world), workspace_(world) {
+GradientCheck::GradientCheck(const World& world) : world_(tightened(world)), workspace_(world_) {
   const RowScales scales(world.model());
   double mobility = 0.0;
   for (int k = 0; k < world.nv(); ++k) mobility = std::max(mobility, scales.coordinate(k));
   double drive = 0.0;
   for (const Actuator& actuator : world.actuators()) drive = std::max(drive, std::abs(actuator.gear * actuator.gain));
   reach_of_controls_ = mobility * (drive > 0.0 ? drive : 1.0);
+}
+
+bool GradientCheck::same_branch(const StepResult& result) const {
+  if (world_.options().formulation == Formulation::lcp) return same_rows(result, tape_);
+  return same_pairs(result.contacts, contacts_) && result.smooth.rungs.back() == 0;
 }
 
 /// The step with coordinate `column` of (q, v, u) moved; whether it is on the same branch.
@@ -89,7 +111,7 @@ bool GradientCheck::step_from(int column, double by, State& to) {
   }
   workspace_.restore(warm_start_);
   const StepResult& result = step(world_, from, u, workspace_, to);
-  return result.status == StepStatus::solved && same_branch(result, tape_) && same_actuation(world_, from, u, tape_);
+  return result.status == StepStatus::solved && same_branch(result) && same_actuation(world_, from, u, tape_);
 }
 
 /// The central difference of the next state, as a tangent there; false if the branch changes on a side.
@@ -131,7 +153,8 @@ void GradientCheck::check_column(int number, int column, double first_h) {
   std::vector<VectorX> above;
   VectorX best = value;
   double best_error = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kLevels; ++i, h *= 0.5) {
+  const int levels = world_.options().formulation == Formulation::lcp ? kLevels : kSmoothLevels;
+  for (int i = 0; i < levels; ++i, h *= 0.5) {
     if (i > 0 && !difference_of(column, h, value)) break;
     std::vector<VectorX> row{value};
     double power = 1.0;
@@ -172,10 +195,13 @@ void GradientCheck::check(int number, const State& state, VectorArgument u, cons
   warm_start_ = warm_start;
   ++report_.num_steps;
   workspace_.restore(warm_start_);
-  if (step(world_, state_, u_, workspace_, next_, &tape_).status != StepStatus::solved) {
+  const StepResult& result = step(world_, state_, u_, workspace_, next_, &tape_);
+  // a smooth step in halves has a kink wherever it would be made in one
+  if (result.status != StepStatus::solved || result.smooth.rungs.back() > 0) {
     ++report_.num_approximate;
     return;
   }
+  contacts_.assign(result.contacts.begin(), result.contacts.end());
   StepJacobians jacobians;
   step_jacobians(world_, tape_, workspace_, jacobians);
   jacobian_.resize(2 * nv, 2 * nv + world_.nu());

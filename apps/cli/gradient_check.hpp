@@ -49,7 +49,10 @@ class GradientCheck {
   bool difference_of(int column, double h, VectorX& out);
   void check_column(int number, int column, double first_h);
 
-  const World& world_;
+  /// Whether a step is the same smooth function as the taped one.
+  [[nodiscard]] bool same_branch(const StepResult& result) const;
+
+  const World world_;
   Workspace workspace_;
   GradientReport report_;
   /// The acceleration of the lightest coordinate a unit of the strongest control.
@@ -60,6 +63,7 @@ class GradientCheck {
   WarmStart warm_start_;
   State next_;
   Tape tape_;
+  std::vector<Contact> contacts_;
   MatrixX jacobian_;
   /// What errors of the rows q' and v' are compared with, in the columns of q, v and u.
   std::array<double, 3> size_q_{};

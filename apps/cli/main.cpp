@@ -57,9 +57,11 @@ int run(int argc, char** argv) {
   CLI::App* simulate_command =
       app.add_subcommand("simulate", "Simulate a scene or a robot, record it, check its gradients");
   simulate_command->add_option("SCENE", simulate.file, "Scene (.json) or robot file (URDF, MJCF)")->required();
-  simulate_command->add_option("--contact", simulate.contact, "Contact formulation: lcp")
-      ->check(CLI::IsMember({"lcp"}))
+  simulate_command->add_option("--contact", simulate.contact, "Contact formulation: lcp, single_level or bilevel")
+      ->check(CLI::IsMember({"lcp", "single_level", "bilevel"}))
       ->capture_default_str();
+  simulate_command->add_option("--kappa", simulate.kappa,
+                               "Relaxation of single_level and bilevel, relative (default: 1e-6)");
   simulate_command->add_option("--dt", simulate.time_step, "Time step in seconds (default: the scene's)");
   simulate_command->add_option("--steps", simulate.steps, "Number of steps")->capture_default_str();
   simulate_command->add_option("--u", simulate.u, "Control, the same in every step: nu numbers, by commas (default: 0)")

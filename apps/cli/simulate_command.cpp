@@ -32,6 +32,8 @@ constexpr int kMostChecks = 20;
 void verify(const SimulateArguments& arguments) {
   if (arguments.time_step && !(*arguments.time_step > 0.0 && *arguments.time_step <= 1.0))
     throw InputError("--dt", formatted("must be above 0 and at most 1 s, got %g", *arguments.time_step));
+  if (arguments.kappa && arguments.contact == "lcp")
+    throw InputError("--kappa", "is for smooth contact: --contact single_level or bilevel");
   if (arguments.steps < 0) throw InputError("--steps", formatted("must not be negative, got %d", arguments.steps));
   if (!(arguments.frames_per_second > 0.0 && std::isfinite(arguments.frames_per_second)))
     throw InputError("--fps", formatted("must be above 0, got %g", arguments.frames_per_second));
@@ -78,6 +80,8 @@ void count(const StepResult& result, SimulationReport& report) {
   report.max_contacts = std::max(report.max_contacts, contacts);
   report.num_islands += result.num_islands;
   for (std::size_t s = 0; s < report.stages.size(); ++s) report.stages[s] += result.stages[s];
+  for (std::size_t r = 0; r < report.rungs.size(); ++r) report.rungs[r] += result.smooth.rungs[r];
+  report.iterations += result.smooth.iterations;
   if (result.status != StepStatus::solved) ++report.approximate_steps;
   report.largest_residual = std::max(report.largest_residual, result.residual);
 }
@@ -153,6 +157,8 @@ std::unique_ptr<RecordingWriter> make_recording(const SimulateArguments& argumen
   options.made_by.command = "simulate " + arguments.file;
   options.made_by.seed = arguments.seed;
   options.made_by.options = {{"contact", arguments.contact}, {"steps", std::to_string(arguments.steps)}};
+  if (arguments.contact != "lcp")
+    options.made_by.options.emplace_back("kappa", formatted("%g", world.options().smooth.kappa));
   if (audience.is_there()) options.listener = &audience;
   return std::make_unique<RecordingWriter>(world, arguments.record, options);
 }
@@ -171,6 +177,8 @@ int simulate(const SimulateArguments& arguments) {
   const Scene scene = load(arguments);
   WorldOptions options;
   options.time_step = arguments.time_step.value_or(scene.time_step);
+  options.formulation = formulation_from(arguments.contact);
+  options.smooth.kappa = arguments.kappa.value_or(options.smooth.kappa);
   const World world(scene.robot.model, scene.robot.actuators, options);
   const VectorX u = control_of(arguments, world);
   State state = start_of(arguments, scene);

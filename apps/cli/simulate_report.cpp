@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 
@@ -92,7 +93,14 @@ void print_text(const World& world, const SimulationReport& report) {
     stages += formatted("%s%s %.1f %%", stages.empty() ? "" : ", ", std::string(to_string(stage)).c_str(),
                         100.0 * part_of_islands(report, stage));
   }
+  const long smooth = std::accumulate(report.rungs.begin(), report.rungs.end(), 0L);
+  for (std::size_t r = 0; r < kNumSmoothRungs; ++r)
+    if (report.rungs[r] > 0)
+      stages += formatted("%s%s %ld", stages.empty() ? "" : ", ",
+                          std::string(to_string(static_cast<SmoothRung>(r))).c_str(), report.rungs[r]);
   row("islands", std::to_string(report.num_islands) + (stages.empty() ? "" : ", solved by: " + stages));
+  if (smooth > 0)
+    row("iterations", formatted("mean %.2f", static_cast<double>(report.iterations) / static_cast<double>(smooth)));
   row("approximate", formatted("%d steps, largest residual %.1e", report.approximate_steps, report.largest_residual));
   row("energy", formatted("%.6g J: kinetic %.6g, potential %.6g", report.kinetic_energy + report.potential_energy,
                           report.kinetic_energy, report.potential_energy));
@@ -143,6 +151,13 @@ void print_json(const World& world, const SimulationReport& report) {
   for (int s = 0; s < kNumBoxedLcpStages; ++s)
     out["stages"][std::string(to_string(static_cast<BoxedLcpStage>(s)))] = report.stages[static_cast<std::size_t>(s)];
   out["previous_sets_rate"] = part_of_islands(report, BoxedLcpStage::previous_sets);
+  if (world.options().formulation != Formulation::lcp) {
+    out["starts"] = Json::object();
+    for (std::size_t r = 0; r < kNumSmoothRungs; ++r)
+      out["starts"][std::string(to_string(static_cast<SmoothRung>(r)))] = report.rungs[r];
+    out["iterations"] = report.iterations;
+  }
+  out["contact"] = std::string(to_string(world.options().formulation));
   out["approximate_steps"] = report.approximate_steps;
   out["largest_residual"] = report.largest_residual;
   out["energy"] = {{"total", report.kinetic_energy + report.potential_energy},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/gradient_check.hpp"
+#include "tangere/contact/smooth_options.hpp"
 #include "tangere/multibody/model.hpp"
 #include "tangere/solvers/boxed_lcp.hpp"
 
@@ -23,6 +24,9 @@ struct SimulationReport {
   /// Of all steps: contact problems, and which stage of the solver answered how many.
   long num_islands = 0;
   std::array<long, kNumBoxedLcpStages> stages{};
+  /// Of smooth contact: which start led to a solution, and iterations of these.
+  std::array<long, kNumSmoothRungs> rungs{};
+  long iterations = 0;
   int approximate_steps = 0;
   double largest_residual = 0.0;
   /// At the end.

@@ -358,6 +358,17 @@ class CliTest(unittest.TestCase):
         self.assertIn("gradients of 7 steps against differences: PASS\n", result.stdout)
         self.assertRegex(result.stdout, r"dv'/du +worst \S+")
 
+    def test_simulate_smooth(self):
+        for scene, kappa in (("mixed_stack.json", "1e-4"), ("half_cheetah.xml", "1e-3")):
+            arguments = ("--contact", "single_level", "--kappa", kappa, "--steps", "3", "--check-gradients", "--seed", "1")
+            report = self.simulate(scene, *arguments)
+            self.assertEqual(report["contact"], "single_level")
+            self.assertEqual(report["approximate_steps"], 0)
+            self.assertGreaterEqual(sum(report["starts"].values()), 3)
+            self.assertGreater(report["iterations"], 3)
+            self.assertTrue(report["gradients"]["passed"])
+            self.assertGreater(report["gradients"]["compared"], 0.9 * report["gradients"]["columns"])
+
     def test_simulate_bad_arguments(self):
         stack = str(SCENES / "mixed_stack.json")
         bad = self.path / "bad.json"
@@ -367,6 +378,8 @@ class CliTest(unittest.TestCase):
             ([stack, "--dt", "-0.1"], "--dt: must be above 0"),
             ([stack, "--dt", "nan"], "--dt: must be above 0"),
             ([stack, "--steps", "-1"], "--steps: must not be negative"),
+            ([stack, "--kappa", "1e-3"], "--kappa: is for smooth contact"),
+            ([stack, "--contact", "single_level", "--kappa", "0"], "kappa: must be between 1e-12 and 0.1, got 0"),
             ([stack, "--fps", "0"], "--fps: must be above 0"),
             ([stack, "--u", "1,2"], "--u: needs 30 numbers, got 2"),
             ([str(SCENES / "pendulum.urdf"), "--u", "nan"], "--u: must be finite"),

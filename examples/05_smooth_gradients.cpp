@@ -1,0 +1,68 @@
+/// Gradients that see a contact before it happens: a box slides closely over the floor. Hard contact says nothing about
+/// the floor until the box reaches it; smooth contact does, from the farther the larger its relaxation.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "tangere/io/scene_file.hpp"
+#include "tangere/sim/step_derivatives.hpp"
+
+int main() {
+  using namespace tangere;
+  const Scene scene = scene_from_text(R"({"format": "tangere-scene", "version": 1, "time_step": 0.01, "bodies": [
+    {"name": "floor", "fixed": true, "friction": 0.4, "shape": {"type": "halfspace", "normal": [0, 0, 1]}},
+    {"name": "box", "shape": {"type": "box", "size": [0.4, 0.3, 0.2]}, "mass": 1, "position": [0, 0, 0.1],
+     "velocity": [1, 0, 0, 0, 0, 0]}]})",
+                                      "box.json");
+
+  // d v'_x / d (height): how much a little more height lets the box slide faster, from resting on the floor upwards
+  const auto sensitivity = [&](double height, const WorldOptions& options, bool check) {
+    const World world(scene.robot.model, {}, options);
+    State state{scene.q, scene.v};
+    state.q[2] += height;
+    const VectorX u = VectorX::Zero(world.nu());
+    Workspace workspace(world);
+    State next;
+    Tape tape;
+    (void)step(world, state, u, workspace, next, &tape);
+    StepJacobians jacobians;
+    (void)step_jacobians(world, tape, workspace, jacobians);
+    if (!check) return jacobians.v_q(0, 2);
+    // the same by a difference of the relaxed step
+    const double h = 1e-6;
+    double v[2];
+    for (const int side : {0, 1}) {
+      State moved = state;
+      moved.q[2] += side == 0 ? -h : h;
+      Workspace memory(world);
+      (void)step(world, moved, u, memory, next);
+      v[side] = next.v[0];
+    }
+    return (v[1] - v[0]) / (2.0 * h);
+  };
+
+  WorldOptions hard{.time_step = scene.time_step};
+  std::printf("d v'_x / d height of a sliding box, 1/s\n  height   hard");
+  const double relaxations[] = {1e-2, 1e-3, 1e-4};
+  for (const double kappa : relaxations) std::printf("   kappa %.0e", kappa);
+  std::printf("\n");
+  double worst = 0.0;
+  for (const double height : {0.0005, 0.002, 0.005, 0.02}) {
+    std::printf("  %.4f  %5.2f", height, sensitivity(height, hard, false));
+    for (const double kappa : relaxations) {
+      WorldOptions smooth = hard;
+      smooth.formulation = Formulation::single_level;
+      smooth.smooth.kappa = kappa;
+      smooth.smooth.tolerance = 1e-11 / kappa;  // differences want the solution, not a part of kappa beside it
+      smooth.smooth.prune_hovering = false;
+      const double analytical = sensitivity(height, smooth, false);
+      const double difference = sensitivity(height, smooth, true);
+      worst = std::max(worst, std::abs(analytical - difference) / (1.0 + std::abs(difference)));
+      std::printf("   %11.4f", analytical);
+    }
+    std::printf("\n");
+  }
+  std::printf("worst difference from finite differences: %.1e\n", worst);
+  return worst < 1e-4 ? 0 : 1;
+}
