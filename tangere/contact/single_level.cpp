@@ -53,7 +53,7 @@ void require_smooth_support(const Model& model, const ContactOptions& options) {
 
 SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene& scene, const SmoothUnits& units,
                                        double time_step, const SmoothOptions& options,
-                                       const ContactOptions& contact_options)
+                                       const ContactOptions& contact_options, bool bilevel)
     : model_(model),
       scene_(scene),
       time_step_(time_step),
@@ -67,6 +67,9 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
   problem_.units = &coordinates_;
   problem_.time_step = time_step;
   problem_.kappa = options.kappa;
+  problem_.bilevel = bilevel;
+  // collisions are solved better than what is built on them, as far as rounding allows
+  problem_.inner_tolerance = std::max(0.1 * options.tolerance, 1e-12 / options.kappa);
   for (std::size_t i = 0; i < scene.shapes().size(); ++i) {
     const CollisionShape& shape = scene.shape(model, static_cast<int>(i));
     (void)broad_phase_.add({Vector3::Zero(), Vector3::Zero()}, {shape.group, shape.mask});
@@ -333,6 +336,8 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   else
     slot.weights = {mass[0] > 0.0 ? 1.0 : 0.0, mass[1] > 0.0 ? 1.0 : 0.0};
 
+  slot.pair.moves_A = every_side_ || candidate.mover_A >= 0;
+  slot.pair.moves_B = every_side_ || candidate.mover_B >= 0;
   slot.pair.A.set(*part_A.set, 1.0 / slot.units.length);
   slot.pair.B.set(*part_B.set, 1.0 / slot.units.length);
   slot.pair.set_friction(std::min(A.friction, B.friction),

@@ -65,7 +65,7 @@ class SingleLevelContact {
  public:
   /// Keeps copies of all. InputError for loop constraints and mimics.
   SingleLevelContact(const Model& model, const CollisionScene& scene, const SmoothUnits& units, double time_step,
-                     const SmoothOptions& options, const ContactOptions& contact_options);
+                     const SmoothOptions& options, const ContactOptions& contact_options, bool bilevel = false);
 
   SingleLevelContact(const SingleLevelContact&) = delete;
   SingleLevelContact& operator=(const SingleLevelContact&) = delete;
@@ -93,6 +93,8 @@ class SingleLevelContact {
     return good;
   }
 
+  /// Whether the response of pairs is computed also to sides that are fixed (their placements are parameters).
+  void respond_to_every_side(bool on) { every_side_ = on; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const CollisionScene& scene() const { return scene_; }
   /// The free mover of a body; -1 for what is fixed or part of a tree.
@@ -167,6 +169,8 @@ class SingleLevelContact {
   std::vector<std::size_t> order_;
   [[nodiscard]] int root(int i);
 
+  /// Responses also to twists of what is fixed: parameters may move it.
+  bool every_side_ = false;
   SmoothWarmStart warm_;
   SmoothSolution solution_;
 };

@@ -466,11 +466,12 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
   out.setZero(model_.nv(), count);
   MatrixX tree_columns;
   const double dt = contact.problem().time_step;
+  contact.respond_to_every_side(true);
   if (contact.problem().tree != nullptr) {
     smooth_terms(contact, data, step);
     tree_parameter_columns(model_, data, step, acceleration_, dt, parameters, *contact.problem().tree, tree_columns);
   }
-  return visit(contact, data, step, [&](SmoothIsland& island) {
+  const bool good = visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
     std::vector<double> r(static_cast<std::size_t>(n));
@@ -499,6 +500,8 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
       }
     }
   });
+  contact.respond_to_every_side(false);
+  return good;
 }
 
 }  // namespace tangere

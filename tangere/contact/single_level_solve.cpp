@@ -9,6 +9,7 @@
 
 #include <Eigen/Geometry>
 
+#include "tangere/contact/bilevel.hpp"
 #include "tangere/contact/single_level.hpp"
 #include "tangere/multibody/links.hpp"
 #include "tangere/proximity/pair_program.hpp"
@@ -28,7 +29,8 @@ constexpr double kHoveringBelow = 1e-4;
 /// Islands without contact are solved to rounding.
 constexpr double kFlightTolerance = 1e-14;
 
-/// x and α of a cold start, in the pair's units.
+}  // namespace
+
 void place_start(SmoothPair& pair, double inverse_length) {
   SmoothSide& A = pair.A;
   SmoothSide& B = pair.B;
@@ -58,8 +60,6 @@ void place_start(SmoothPair& pair, double inverse_length) {
   pair.x = other.X.p + inward * (std::max(-1.2 * slack, 0.2) / inward.squaredNorm());
   pair.alpha = std::max(1.5 * gauge(other, pair.x), 0.15);
 }
-
-}  // namespace
 
 void SmoothWarmStart::clear() {
   entries.clear();
@@ -111,8 +111,11 @@ void SingleLevelContact::start_cold(double nu) {
     PairSlot& slot = problem_.pairs[k];
     island_.place_pair(slot);
     place_start(slot.pair, 1.0 / slot.units.length);
-    slot.pair.A.start(slot.pair.x, slot.pair.alpha, nu);
-    slot.pair.B.start(slot.pair.x, slot.pair.alpha, nu);
+    if (!problem_.bilevel) {
+      slot.pair.A.start(slot.pair.x, slot.pair.alpha, nu);
+      slot.pair.B.start(slot.pair.x, slot.pair.alpha, nu);
+    }
+    slot.collided = false;
     slot.pair.start(nu);
   }
   start_joint_rows();
@@ -127,8 +130,10 @@ void SingleLevelContact::start_at_ones() {
                               ? Vector3(pair.B.X.p - pair.A.X.p)
                               : Vector3(pair.A.shape().scaled ? pair.x - pair.A.X.p : pair.B.X.p - pair.x);
     const Vector3 towards = apart.norm() > 0.0 ? Vector3(apart.normalized()) : Vector3::UnitZ();
-    pair.A.start_at_ones(pair.x, pair.alpha, -towards);
-    pair.B.start_at_ones(pair.x, pair.alpha, towards);
+    if (!problem_.bilevel) {
+      pair.A.start_at_ones(pair.x, pair.alpha, -towards);
+      pair.B.start_at_ones(pair.x, pair.alpha, towards);
+    }
     pair.at.z[0] = pair.at.s[0] = 1.0;
   }
 }
@@ -153,8 +158,9 @@ bool SingleLevelContact::start_warm() {
                 problem_.z.begin() + static_cast<std::ptrdiff_t>(row));
     std::copy_n(warm_.s.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
                 problem_.s.begin() + static_cast<std::ptrdiff_t>(row));
-    std::copy_n(warm_.y.begin() + static_cast<std::ptrdiff_t>(at->first_y), at->num_y,
-                problem_.y.begin() + slot.first_y);
+    if (!problem_.bilevel)
+      std::copy_n(warm_.y.begin() + static_cast<std::ptrdiff_t>(at->first_y), at->num_y,
+                  problem_.y.begin() + slot.first_y);
   }
   if (island_.with_tree() && warm_.joint_z.size() == problem_.z.size() - num_pair_rows()) {
     std::copy(warm_.joint_z.begin(), warm_.joint_z.end(), problem_.z.begin() + static_cast<std::ptrdiff_t>(num_pair_rows()));
@@ -177,6 +183,7 @@ bool SingleLevelContact::start_warm() {
 NcpResult SingleLevelContact::attempt(SmoothRung rung) {
   NcpOptions ncp{.kappa = options_.kappa, .tolerance = options_.tolerance, .max_iterations = options_.max_iterations};
   problem_.frozen_normal = rung == SmoothRung::free_flight;
+  problem_.inner_refinements = options_.tolerance < 1e-2 ? 1 : 0;
   problem_.kappa = options_.kappa;
   start_velocities(rung);
   if (rung == SmoothRung::warm) {
@@ -346,8 +353,10 @@ bool SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_pl
                 problem_.z.begin() + slot.first_row);
     std::copy_n(solved.s.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
                 problem_.s.begin() + slot.first_row);
-    std::copy_n(solved.y.begin() + static_cast<std::ptrdiff_t>(at->first_y), at->num_y,
-                problem_.y.begin() + slot.first_y);
+    slot.collided = false;
+    if (!problem_.bilevel)
+      std::copy_n(solved.y.begin() + static_cast<std::ptrdiff_t>(at->first_y), at->num_y,
+                  problem_.y.begin() + slot.first_y);
   }
   if (!island_.with_tree()) return true;
   const auto joint_rows = static_cast<std::ptrdiff_t>(num_pair_rows());
@@ -360,6 +369,7 @@ bool SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_pl
 bool SingleLevelContact::refine() {
   problem_.frozen_normal = false;
   problem_.kappa = options_.kappa;
+  problem_.inner_refinements = options_.num_refinements;
   if (island_.cones().empty()) {
     (void)island_.evaluate();
     return island_.factor();

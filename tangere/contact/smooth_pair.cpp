@@ -167,70 +167,87 @@ Vector6 SmoothPair::impulse() const {
   return W;
 }
 
+template <int First, int Count>
+void SmoothPair::respond_to_twists(const Vector6& W) {
+  // (x, α): H (dx, dα) = H_i (δ_i, 0) + (dθ_i × f_i, 0)
+  Eigen::Matrix<double, 4, Count, Eigen::RowMajor> right = Eigen::Matrix<double, 4, Count, Eigen::RowMajor>::Zero();
+  if constexpr (First == 0) {
+    right.template block<4, 3>(0, 0) = A.H.leftCols<3>();
+    right.template block<3, 3>(0, 3) = -so3::hat(A.f);
+  }
+  if constexpr (First + Count == 12) {
+    right.template block<4, 3>(0, Count - 6) = B.H.leftCols<3>();
+    right.template block<3, 3>(0, Count - 3) = -so3::hat(B.f);
+  }
+  Eigen::Matrix<double, 4, Count, Eigen::RowMajor> X = right;
+  lu_solve(H_.data(), 4, 4, pivots_, X.data(), Count, Count);
+  X_xi_.middleCols<Count>(First) = X;
+
+  // n
+  using Rows = Eigen::Matrix<double, 3, Count, Eigen::RowMajor>;
+  Rows dn = Rows::Zero();
+  if (!frozen_normal_) {
+    Rows df = (A.H - B.H).topRows<3>() * X;
+    if constexpr (First == 0) df.template leftCols<6>() -= right.template block<3, 6>(0, 0);
+    if constexpr (First + Count == 12) df.template rightCols<6>() += right.template block<3, 6>(0, Count - 6);
+    dn = (df - n * (n.transpose() * df)) / length_;
+  }
+
+  // γ, friction, and the impulse
+  const Eigen::Matrix<double, 1, Count> gamma = (-at.z[0] / at.s[0]) * X.row(3);
+  const Vector3 tangential = W.head<3>() - at.z[0] * n;
+  Rows F = n * (gamma - tangential.transpose() * dn) + at.z[0] * dn;
+  Rows torque = -so3::hat(W.head<3>()) * X.template topRows<3>();
+  if (num_friction > 0) {
+    const double opening = n.dot(v_rel_);
+    Rows e = Rows::Zero();
+    for (int k = 0; k < 2; ++k) {
+      const Vector3 t = T.col(k);
+      e.row(k) = t.cross(w_rel_).transpose() * X.template topRows<3>() - (opening * t.transpose()) * dn;
+    }
+    if (num_friction == 3) e.row(2) = (torsion_radius * w_rel_.transpose()) * dn;
+    const Rows b = -Lambda_ * e + (friction * lambda_) * gamma;
+    F += T * b.template topRows<2>();
+    if (num_friction == 3) torque += torsion_radius * (n * b.row(2) + at.z[tail_index(2)] * dn);
+    e_xi_.middleCols<Count>(First) = e;
+    b_xi_.middleCols<Count>(First) = b;
+  }
+  Y.block<3, Count>(0, First) = F;
+  Y.block<3, Count>(3, First) = torque;
+}
+
 bool SmoothPair::factor(bool frozen_normal) {
   frozen_normal_ = frozen_normal;
   if (!(length_ > 0.0) || !A.factor() || !B.factor()) return false;
   H_ = A.H + B.H;
   if (!lu_factor(H_.data(), 4, 4, pivots_)) return false;
+  const Vector6 W = impulse();
 
-  // (x, α) by the twists: H (dx, dα) = H_i (δ_i, 0) + (dθ_i × f_i, 0)
-  X_xi_.setZero();
-  X_xi_.middleCols<3>(0) = A.H.leftCols<3>();
-  X_xi_.block<3, 3>(0, 3) = -so3::hat(A.f);
-  X_xi_.middleCols<3>(6) = B.H.leftCols<3>();
-  X_xi_.block<3, 3>(0, 9) = -so3::hat(B.f);
-  const Matrix4x12R right = X_xi_;
-  lu_solve(H_.data(), 4, 4, pivots_, X_xi_.data(), 12, 12);
-
-  // n
-  if (frozen_normal) {
-    n_xi_.setZero();
-  } else {
-    Matrix3x12 df = (A.H - B.H).topRows<3>() * X_xi_;
-    df.leftCols<6>() -= right.block<3, 6>(0, 0);
-    df.rightCols<6>() += right.block<3, 6>(0, 6);
-    n_xi_ = (df - n * (n.transpose() * df)) / length_;
-  }
-
-  // γ and friction
-  const double stiffness = at.z[0] / at.s[0];
-  const Eigen::Matrix<double, 1, 12> gamma_xi = -stiffness * X_xi_.row(3);
-  e_xi_.setZero();
+  // to the relative velocity: through friction only
+  Y.rightCols<6>().setZero();
   e_U_.setZero();
-  b_xi_.setZero();
   b_U_.setZero();
   if (num_friction > 0) {
     friction_law();
-    const double opening = n.dot(v_rel_);
-    for (int k = 0; k < 2; ++k) {
-      const Vector3 t = T.col(k);
-      e_xi_.row(k) = t.cross(w_rel_).transpose() * X_xi_.topRows<3>() - (opening * t.transpose()) * n_xi_;
-      e_U_.row(k).head<3>() = t.transpose();
-    }
-    if (num_friction == 3) {
-      e_xi_.row(2) = (torsion_radius * w_rel_.transpose()) * n_xi_;
-      e_U_.row(2).tail<3>() = torsion_radius * n.transpose();
-    }
-    b_xi_ = -Lambda_ * e_xi_ + (friction * lambda_) * gamma_xi;
+    e_U_.topLeftCorner<2, 3>() = T.transpose();
+    if (num_friction == 3) e_U_.row(2).tail<3>() = torsion_radius * n.transpose();
     b_U_ = -Lambda_ * e_U_;
+    Y.block<3, 6>(0, 12) = T * b_U_.topRows<2>();
+    if (num_friction == 3) Y.block<3, 6>(3, 12) = (torsion_radius * n) * b_U_.row(2);
   }
 
-  // the impulse
-  const Vector6 W = impulse();
-  const Vector3 tangential = W.head<3>() - at.z[0] * n;
-  Y.setZero();
-  Matrix3x12 F = n * (gamma_xi - tangential.transpose() * n_xi_) + at.z[0] * n_xi_;
-  Matrix3x12 torque = -so3::hat(W.head<3>()) * X_xi_.topRows<3>();
-  if (num_friction > 0) {
-    F += T * b_xi_.topRows<2>();
-    Y.block<3, 6>(0, 12) = T * b_U_.topRows<2>();
+  // to the twists
+  if (moves_A && moves_B) {
+    respond_to_twists<0, 12>(W);
+  } else {
+    // what does not move has a zero twist, whatever is beside it: no NaN
+    X_xi_.setZero();
+    e_xi_.setZero();
+    b_xi_.setZero();
+    Y.leftCols<12>().setZero();
+    if (moves_A) respond_to_twists<0, 6>(W);
+    if (moves_B) respond_to_twists<6, 6>(W);
   }
-  if (num_friction == 3) {
-    torque += torsion_radius * (n * b_xi_.row(2) + at.z[tail_index(2)] * n_xi_);
-    Y.block<3, 6>(3, 12) = (torsion_radius * n) * b_U_.row(2);
-  }
-  Y.block<3, 12>(0, 0) = F;
-  Y.block<3, 12>(3, 0) = torque;
   return true;
 }
 
@@ -279,14 +296,18 @@ Vector6 SmoothPair::respond_outside(const Outside& outside) {
 void SmoothPair::recover(const double* r_A, const double* r_B, const double* r, const Vector6& xi_A,
                          const Vector6& xi_B, const Vector6& dU, double* dz_A, double* ds_A, double* dz_B, double* ds_B,
                          double* dz, double* ds, double* dy_A, double* dy_B) {
+  recover_contact(r, xi_A, xi_B, dU, dz, ds);
+  A.recover(r_A, dx - xi_A.head<3>(), dalpha, dz_A, ds_A, dy_A);
+  B.recover(r_B, dx - xi_B.head<3>(), dalpha, dz_B, ds_B, dy_B);
+}
+
+void SmoothPair::recover_contact(const double* r, const Vector6& xi_A, const Vector6& xi_B, const Vector6& dU,
+                                 double* dz, double* ds) {
   Vector12 xi;
   xi << xi_A, xi_B;
   const Vector4 u = X_xi_ * xi;
   dx = own_.x + u.head<3>();
   dalpha = own_.alpha + u[3];
-  A.recover(r_A, dx - xi_A.head<3>(), dalpha, dz_A, ds_A, dy_A);
-  B.recover(r_B, dx - xi_B.head<3>(), dalpha, dz_B, ds_B, dy_B);
-
   ds[0] = dalpha - r_gap_;
   dz[0] = (r[0] - at.z[0] * ds[0]) / at.s[0];
   if (num_friction == 0) return;

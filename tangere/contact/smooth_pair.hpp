@@ -57,6 +57,10 @@ class SmoothPair {
                const Vector6& dU, double* dz_A, double* ds_A, double* dz_B, double* ds_B, double* dz, double* ds,
                double* dy_A, double* dy_B);
 
+  /// The same of contact and friction alone.
+  void recover_contact(const double* r_contact, const Vector6& xi_A, const Vector6& xi_B, const Vector6& dU, double* dz,
+                       double* ds);
+
   /// The impulse on B: force and torque about x.
   [[nodiscard]] Vector6 impulse() const;
 
@@ -74,6 +78,10 @@ class SmoothPair {
   Eigen::Matrix<double, 3, 2, Eigen::DontAlign> T = Eigen::Matrix<double, 3, 2, Eigen::DontAlign>::Zero();
   /// d(F, torque + dx × F) / d(ξ_A, ξ_B, U_B − U_A).
   Matrix6x18 Y;
+
+  /// Which sides can move: the response to the others is not computed.
+  bool moves_A = true;
+  bool moves_B = true;
 
   int num_friction = 0;
   double friction = 0.0;
@@ -102,6 +110,9 @@ class SmoothPair {
   };
   void carry_tangents(const Vector3& new_n);
   void friction_law();
+  /// Columns [First, First + Count) of the response.
+  template <int First, int Count>
+  void respond_to_twists(const Vector6& W);
   [[nodiscard]] double beta_0(int k) const;
   [[nodiscard]] double eta_0(int k) const;
   [[nodiscard]] int tail_index(int k) const;
@@ -123,7 +134,6 @@ class SmoothPair {
   int pivots_[4] = {};
   using Matrix4x12R = Eigen::Matrix<double, 4, 12, Eigen::RowMajor | Eigen::DontAlign>;
   Matrix4x12R X_xi_;
-  Matrix3x12 n_xi_;
   Matrix3x12 e_xi_;
   Matrix3x6 e_U_;
   Matrix3x12 b_xi_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <Eigen/Geometry>
 
@@ -16,9 +17,8 @@ using Kind = SideBody::Kind;
 
 double sign_of(int side) { return side == 0 ? -1.0 : 1.0; }
 
-int rows_of(const PairSlot& slot) {
-  return SmoothSide::num_rows(slot.pair.A.rows()) + SmoothSide::num_rows(slot.pair.B.rows()) +
-         slot.pair.num_contact_rows();
+int collision_rows(const PairSlot& slot) {
+  return SmoothSide::num_rows(slot.pair.A.rows()) + SmoothSide::num_rows(slot.pair.B.rows());
 }
 
 }  // namespace
@@ -33,10 +33,12 @@ void SmoothProblem::lay_out() {
   int rows = 0;
   int auxiliaries = 0;
   int numbers = 0;
+  int inner = 0;
   for (std::size_t i = 0; i < num_pairs; ++i) {
     pairs[i].first_row = rows;
     pairs[i].first_y = auxiliaries;
-    rows += rows_of(pairs[i]);
+    (bilevel ? inner : rows) += collision_rows(pairs[i]);
+    rows += pairs[i].pair.num_contact_rows();
     for (SmoothSide* side : {&pairs[i].pair.A, &pairs[i].pair.B}) {
       auxiliaries += side->rows().num_aux;
       numbers += SmoothSide::num_scratch(side->rows());
@@ -47,22 +49,25 @@ void SmoothProblem::lay_out() {
     rows += row.kind == JointRow::Kind::friction ? 2 : 1;
   }
   for (AlignedVector* vector : {&z, &s, &r_s}) vector->resize(static_cast<std::size_t>(rows));
+  for (AlignedVector* vector : {&inner_z, &inner_s, &inner_r, &inner_d}) vector->assign(static_cast<std::size_t>(inner), 0.0);
   for (AlignedVector* vector : {&y, &y_saved, &r_y, &y_0, &dy}) vector->resize(static_cast<std::size_t>(auxiliaries));
   scratch.resize(static_cast<std::size_t>(numbers));
 
   double* next_scratch = scratch.data();
+  int next_inner = 0;
   for (std::size_t i = 0; i < num_pairs; ++i) {
     int row = pairs[i].first_row;
     int at_y = pairs[i].first_y;
     for (SmoothSide* side : {&pairs[i].pair.A, &pairs[i].pair.B}) {
-      side->bind({.z = z.data() + row,
-                  .s = s.data() + row,
-                  .r_s = r_s.data() + row,
+      int& at = bilevel ? next_inner : row;
+      side->bind({.z = (bilevel ? inner_z : z).data() + at,
+                  .s = (bilevel ? inner_s : s).data() + at,
+                  .r_s = (bilevel ? inner_r : r_s).data() + at,
                   .y = y.data() + at_y,
                   .r_y = r_y.data() + at_y,
                   .y_0 = y_0.data() + at_y,
                   .scratch = next_scratch});
-      row += SmoothSide::num_rows(side->rows());
+      at += SmoothSide::num_rows(side->rows());
       at_y += side->rows().num_aux;
       next_scratch += SmoothSide::num_scratch(side->rows());
     }
@@ -95,8 +100,10 @@ void SmoothIsland::set(std::size_t first_pair, std::size_t last_pair, std::span<
   for (std::size_t i = first_pair; i < last_pair; ++i) {
     PairSlot& slot = p_.pairs[i];
     for (const SmoothSide* side : {&slot.pair.A, &slot.pair.B}) {
-      orthant(side->rows().num_orthant);
-      for (int c = 0; c < side->rows().num_cones; ++c) second_order(4);
+      if (!p_.bilevel) {
+        orthant(side->rows().num_orthant);
+        for (int c = 0; c < side->rows().num_cones; ++c) second_order(4);
+      }
       end_y = slot.first_y + slot.pair.A.rows().num_aux + slot.pair.B.rows().num_aux;
     }
     orthant(1);
@@ -175,6 +182,17 @@ void SmoothIsland::add_impulse(const PairSlot& slot, const Vector6& W, double si
   }
 }
 
+/// Bilevel: the collision at the poses of the iterate, to the end.
+bool SmoothIsland::collide(PairSlot& slot) {
+  const bool warm = slot.collided;
+  slot.collided = p_.collisions.solve(slot.pair, slot.units.length, warm,
+                                      {.kappa = p_.kappa,
+                                       .tolerance = p_.inner_tolerance,
+                                       .max_iterations = 60,
+                                       .num_refinements = p_.inner_refinements});
+  return slot.collided;
+}
+
 double SmoothIsland::evaluate_joint_rows() {
   double worst = 0.0;
   double* r = residual_.view().data() + tree_place();
@@ -213,6 +231,7 @@ double SmoothIsland::evaluate() {
   for (std::size_t k = first_pair_; k < last_pair_; ++k) {
     PairSlot& slot = p_.pairs[k];
     place_pair(slot);
+    if (p_.bilevel && !collide(slot)) return std::numeric_limits<double>::infinity();
     set_levers(slot);
     std::array<SideVelocity, 2> velocities;
     const Vector3 x = slot.point();
@@ -462,7 +481,10 @@ void SmoothIsland::solve(std::span<const double> r, std::span<double> dz, std::s
     const int rows_A = SmoothSide::num_rows(slot.pair.A.rows());
     const int rows_B = SmoothSide::num_rows(slot.pair.B.rows());
     Vector6 W;
-    slot.pair.respond(at, at + rows_A, at + rows_A + rows_B, W);
+    if (p_.bilevel)
+      slot.pair.respond(p_.inner_d.data(), p_.inner_d.data(), at, W);
+    else
+      slot.pair.respond(at, at + rows_A, at + rows_A + rows_B, W);
     add_impulse(slot, W, 1.0, dv);
   }
   if (with_tree_)
@@ -483,6 +505,11 @@ void SmoothIsland::solve(std::span<const double> r, std::span<double> dz, std::s
     double* z = dz.data() + first;
     double* s = ds.data() + first;
     double* dy = p_.dy.data() + slot.first_y;
+    if (p_.bilevel) {
+      slot.pair.recover_contact(at, motion(slot, 0, false), motion(slot, 1, false),
+                                motion(slot, 1, true) - motion(slot, 0, true), z, s);
+      continue;
+    }
     slot.pair.recover(at, at + rows_A, at + rows_A + rows_B, motion(slot, 0, false), motion(slot, 1, false),
                       motion(slot, 1, true) - motion(slot, 0, true), z, s, z + rows_A, s + rows_A, z + rows_A + rows_B,
                       s + rows_A + rows_B, dy, dy + slot.pair.A.rows().num_aux);
@@ -527,11 +554,14 @@ void SmoothIsland::advance(double a) {
     }
   for (std::size_t k = first_pair_; k < last_pair_; ++k) {
     PairSlot& slot = p_.pairs[k];
-    slot.pair.x = slot.x_saved + a * slot.pair.dx;
-    slot.pair.alpha = slot.alpha_saved + a * slot.pair.dalpha;
+    if (!p_.bilevel) {
+      slot.pair.x = slot.x_saved + a * slot.pair.dx;
+      slot.pair.alpha = slot.alpha_saved + a * slot.pair.dalpha;
+    }
     slot.pair.n = slot.n_saved;
     slot.pair.T = slot.T_saved;
   }
+  if (p_.bilevel) return;
   for (std::size_t i = first_y_; i < last_y_; ++i) p_.y[i] = p_.y_saved[i] + a * p_.dy[i];
 }
 

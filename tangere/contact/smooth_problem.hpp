@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "tangere/contact/bilevel.hpp"
 #include "tangere/contact/free_mover.hpp"
 #include "tangere/contact/smooth_pair.hpp"
 #include "tangere/contact/smooth_warm_start.hpp"
@@ -54,6 +55,8 @@ struct PairSlot {
   int island = 0;
   int first_row = 0;
   int first_y = 0;
+  /// Bilevel: the collision's numbers are an answer.
+  bool collided = false;
   /// Not part of the factors (derivatives of what hovers).
   bool left_out = false;
   /// Share of each body's velocity in the point that both impulses act at.
@@ -98,6 +101,17 @@ struct SmoothProblem {
   double time_step = 0.0;
   double kappa = 0.0;
   bool frozen_normal = false;
+  /// Collisions are solved at every iterate (bilevel.hpp): their rows are not the interior point's.
+  bool bilevel = false;
+  int inner_refinements = 0;
+  double inner_tolerance = 1e-2;
+  CollisionSolver collisions;
+
+  // bilevel: rows of the collisions
+  AlignedVector inner_z;
+  AlignedVector inner_s;
+  AlignedVector inner_r;
+  AlignedVector inner_d;
 
   AlignedVector z;
   AlignedVector s;
@@ -147,6 +161,7 @@ class SmoothIsland final : public NcpProblem {
 
  private:
   void set_levers(PairSlot& slot);
+  [[nodiscard]] bool collide(PairSlot& slot);
   double evaluate_joint_rows();
   void side_columns(PairSlot& slot, int i);
   void add_pair(PairSlot& slot);

@@ -112,7 +112,7 @@ const StepResult& two_half_steps(const World& world, const State& state, VectorA
 
 SmoothMemory::SmoothMemory(const World& world)
     : contact(world.model(), world.scene(), world.scales().smooth(), world.options().time_step, world.options().smooth,
-              world.options().contact),
+              world.options().contact, world.options().formulation == Formulation::bilevel),
       derivatives(contact.model()) {}
 
 const StepResult& smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,

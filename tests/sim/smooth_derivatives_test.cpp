@@ -243,6 +243,25 @@ TEST(SmoothDerivatives, OfBodiesThatHitEachOther) {
   }
 }
 
+TEST(SmoothDerivatives, OfBilevelContactAreThoseOfTheSingleLevel) {
+  FreeBody box{.shape = Box{.size = {0.2, 0.3, 0.1}}, .X_WB = Pose::translation({0, 0, 0.05})};
+  FreeBody capsule{.shape = Capsule{0.05, 0.2}, .X_WB = {so3::exp(Vector3(0.2, 0.4, 0.2)), Vector3(0.01, 0.02, 0.17)}};
+  capsule.velocity << 0.3, 0.2, -1.5, 1.0, 2.0, 0.5;
+  const auto jacobians = [&](Formulation formulation) {
+    WorldOptions options = tight(0.01, 1e-4);
+    options.formulation = formulation;
+    const StepCase scene = free_bodies("pile", {box, capsule}, 0.5, 0.0, options);
+    Workspace workspace(scene.world);
+    Tape tape;
+    State next;
+    EXPECT_EQ(step(scene.world, scene.state, VectorX::Zero(12), workspace, next, &tape).status, StepStatus::solved);
+    StepJacobians out;
+    step_jacobians(scene.world, tape, workspace, out);
+    return all_columns(out);
+  };
+  EXPECT_NEAR_RELATIVE(jacobians(Formulation::bilevel), jacobians(Formulation::single_level), 1e-6);
+}
+
 /// All parameters of a scene, but for friction at ties (there are none here).
 void expect_parameter_derivatives(const World& world, const State& state, double kappa) {
   Workspace workspace(world);

@@ -346,6 +346,27 @@ TEST(SmoothStep, AgreesWithHardContactWhereThatIsUnambiguous) {
   }
 }
 
+TEST(SmoothStep, BilevelGivesTheSameMotion) {
+  FreeBody box{.shape = Box{.size = {0.4, 0.5, 0.3}}, .X_WB = {so3::exp(Vector3(0.3, 0.2, 0.1)), Vector3(0, 0, 0.45)}};
+  box.velocity << 0.5, 0.2, -0.5, 0.5, 1.0, 0.0;
+  const FreeBody capsule{.shape = Capsule{0.1, 0.3}, .X_WB = {so3::exp(Vector3(0.1, 0.5, 0.0)), Vector3(0.05, 0, 0.9)}};
+  for (const double kappa : {1e-3, 1e-6}) {
+    const StepCase one = free_bodies("one", {box, capsule}, 0.4, 0.0, exactly(smooth(0.01, kappa)));
+    const StepCase two =
+        free_bodies("two", {box, capsule}, 0.4, 0.0, exactly(smooth(0.01, kappa, Formulation::bilevel)));
+    Workspace workspace(one.world);
+    Workspace other(two.world);
+    State state = one.state;
+    const VectorX u = at_ease(one.world);
+    for (int i = 0; i < 60; ++i) {
+      State by_bilevel;
+      ASSERT_EQ(step(two.world, state, u, other, by_bilevel).status, StepStatus::solved) << "step " << i;
+      ASSERT_EQ(step(one.world, state, u, workspace, state).status, StepStatus::solved) << "step " << i;
+      EXPECT_NEAR_ABSOLUTE(state.v, by_bilevel.v, 1e-5) << "step " << i << " at " << kappa;
+    }
+  }
+}
+
 TEST(SmoothStep, FrictionHoldsAndLetsGo) {
   // a push below and above friction times weight
   const StepCase scene = free_bodies("push", {{.shape = cube(0.4), .X_WB = Pose::translation({0, 0, 0.2})}}, 0.5, 0.0,
