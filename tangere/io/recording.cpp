@@ -54,7 +54,8 @@ RecordingStamp stamp_of(const World& world, RecordingStamp stamp) {
 
 /// Those that every recording of a world has, in the order of `standard_values`.
 std::vector<RecordedChannel> standard_channels() {
-  return {{"energy", "J"}, {"kinetic_energy", "J"}, {"potential_energy", "J"}, {"num_contacts", ""}, {"impulse", "N s"}};
+  return {
+      {"energy", "J"}, {"kinetic_energy", "J"}, {"potential_energy", "J"}, {"num_contacts", ""}, {"impulse", "N s"}};
 }
 
 /// `impulse`: the sum of the normal ones.

@@ -58,10 +58,10 @@ void add_body_shapes(Recording& recording, int b, const BodySpec& body) {
 
   for (std::size_t i = 0; i < body.shapes.size(); ++i) {
     const CollisionShape& shape = body.shapes[i];
-    const bool drawn_too = only_drawn.empty() ||
-                           std::any_of(body.visuals.begin(), body.visuals.end(), [&](const VisualShape& visual) {
-                             return is_collision_shape(body, visual) && same_pose(visual.X_BV, shape.X_BS);
-                           });
+    const bool drawn_too =
+        only_drawn.empty() || std::any_of(body.visuals.begin(), body.visuals.end(), [&](const VisualShape& visual) {
+          return is_collision_shape(body, visual) && same_pose(visual.X_BV, shape.X_BS);
+        });
     add_shape(recording,
               {.body = b,
                .name = shape.name,
@@ -121,8 +121,7 @@ void add_tree(Recording& recording, const Model& model) {
   }
   for (const Joint& joint : model.joints()) {
     if (joint.mimic_source < 0) continue;
-    RecordedCoordinate& follower =
-        recording.coordinates[static_cast<std::size_t>(coordinate_of_q.at(joint.first_q))];
+    RecordedCoordinate& follower = recording.coordinates[static_cast<std::size_t>(coordinate_of_q.at(joint.first_q))];
     follower.source = coordinate_of_q.at(model.joint(joint.mimic_source).first_q);
     follower.multiplier = joint.spec.mimic->multiplier;
     follower.offset = joint.spec.mimic->offset;

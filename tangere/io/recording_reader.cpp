@@ -176,9 +176,8 @@ RecordingStamp read_stamp(const JsonValue& value) {
 
 void read_tree(const JsonValue& root, Recording& recording) {
   const int num_bodies = count(recording.bodies.size());
-  recording.links = read_list(root, "links", [index = std::size_t{0}](const JsonValue& value) mutable {
-    return read_link(value, index++);
-  });
+  recording.links = read_list(
+      root, "links", [index = std::size_t{0}](const JsonValue& value) mutable { return read_link(value, index++); });
   const int num_links = count(recording.links.size());
   recording.attachments = read_list(root, "attachments", [&](const JsonValue& value) {
     return RecordedAttachment{value.at("link").integer(-1, num_links - 1), detail::read_pose(value)};
@@ -212,8 +211,8 @@ Recording read_header(const JsonValue& root) {
     const auto unit = value.find("unit");
     return RecordedChannel{value.at("name").text(), unit ? unit->text() : ""};
   });
-  recording.ghosts = read_list(
-      root, "ghosts", [&](const JsonValue& value) { return read_ghost(value, recording.bodies.size()); });
+  recording.ghosts =
+      read_list(root, "ghosts", [&](const JsonValue& value) { return read_ghost(value, recording.bodies.size()); });
   return recording;
 }
 
