@@ -76,8 +76,6 @@ def main():
     findings = []
     for folder in ("tangere", "apps", "python"):
         for path in sorted((root / folder).rglob("*")):
-            if "node_modules" in path.parts:
-                continue
             if path.suffix in SUFFIXES and "node_modules" not in path.parts:
                 num_files += 1
                 findings += check_file(path, path.relative_to(root))

@@ -54,9 +54,11 @@ class FilmPages {
     for (const experiments::Film& film : outcome.films) {
       const std::string file = film.name + ".html";
       write_whole_file(folder_ / file, recording_page(viewer_, film.recording));
-      gallery_.entries.push_back({file, film.title,
-                                  std::string(experiment.name) + " (" + experiment.source + "): " + experiment.claim +
-                                      (outcome.met ? ": met." : ": NOT met.")});
+      gallery_.entries.push_back({.file = file,
+                                  .title = film.title,
+                                  .text = std::string(experiment.name) + " (" + experiment.source +
+                                          "): " + experiment.claim + (outcome.met ? ": met." : ": NOT met."),
+                                  .is_recording = true});
     }
   }
 

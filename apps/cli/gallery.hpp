@@ -12,14 +12,16 @@ struct GalleryEntry {
   std::string file;
   std::string title;
   std::string text;
-  /// An SVG to show; empty: none.
+  /// An SVG to show; empty: the page itself, in small, if it is a recording's.
   std::string picture{};
+  bool is_recording = false;
 };
 
 struct Gallery {
   std::string title;
   /// Plain text.
   std::string introduction;
+  /// The first one is shown large, and playing.
   std::vector<GalleryEntry> entries;
 };
 

@@ -1,4 +1,5 @@
-/// Any text is a recording or an InputError; what was read can be exported, and is the same when written and read again.
+/// Any text is a recording or an InputError; what was read can be exported, and is the same when written and read
+/// again.
 
 #include <cstddef>
 #include <cstdint>
