@@ -26,5 +26,7 @@ struct Gallery {
 };
 
 [[nodiscard]] std::string gallery_page(const Gallery& gallery);
+/// A picture (SVG or nothing) above a table of plain text.
+[[nodiscard]] std::string result_page(const std::string& title, const std::string& svg, const std::string& text);
 
 }  // namespace tangere::cli
