@@ -142,6 +142,8 @@ struct Recording {
   std::string name{};
   /// Of the steps, seconds; 0: there are none.
   double time_step = 0.0;
+  /// The axis of the world that is shown upwards, of unit length.
+  Vector3 up = Vector3::UnitZ();
   RecordingStamp made_by{};
   std::vector<std::string> bodies{};
   std::vector<RecordedShape> shapes{};

@@ -140,10 +140,11 @@ class Exporter {
   explicit Exporter(const Recording& recording) : recording_(recording) {}
 
   std::string run() {
-    // z up in the recording, y up in glTF
-    const double half = std::sqrt(0.5);
+    // glTF has y up
+    const Pose turn =
+        Pose::rotation(Eigen::Quaterniond::FromTwoVectors(recording_.up, Vector3::UnitY()).toRotationMatrix());
     const int root = document_.add(
-        "nodes", {{"name", recording_.name}, {"rotation", {-half, 0.0, 0.0, half}}, {"children", Json::array()}});
+        "nodes", {{"name", recording_.name}, {"rotation", numbers(turn.quaternion())}, {"children", Json::array()}});
     document_.add("scenes", {{"name", recording_.name}, {"nodes", {root}}});
     for (const std::string& body : recording_.bodies) {
       bodies_.push_back(document_.add("nodes", {{"name", body}}));

@@ -128,6 +128,13 @@ void add_tree(Recording& recording, const Model& model) {
   }
 }
 
+/// The axis of the world that things fall against; z where they do not fall.
+Vector3 up_of(const Vector3& gravity) {
+  Eigen::Index axis = 2;
+  if (gravity.cwiseAbs().maxCoeff(&axis) == 0.0) return Vector3::UnitZ();
+  return Vector3::Unit(axis) * (gravity[axis] > 0.0 ? -1.0 : 1.0);
+}
+
 }  // namespace
 
 void add_shape(Recording& recording, const RecordedShape& base, const Shape& shape) {
@@ -148,6 +155,7 @@ void add_shape(Recording& recording, const RecordedShape& base, const Shape& sha
 Recording describe_model(const Model& model) {
   Recording recording;
   recording.name = model.name();
+  recording.up = up_of(model.gravity());
   for (int b = 0; b < model.num_bodies(); ++b) {
     recording.bodies.push_back(model.body(b).spec.name);
     add_body_shapes(recording, b, model.body(b).spec);

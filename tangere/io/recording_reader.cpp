@@ -199,6 +199,10 @@ Recording read_header(const JsonValue& root) {
   Recording recording;
   if (const auto name = root.find("name")) recording.name = name->text();
   if (const auto time_step = root.find("time_step")) recording.time_step = time_step->number();
+  if (const auto up = root.find("up")) {
+    recording.up = read_vector3(*up);
+    if (!(std::abs(recording.up.stableNorm() - 1.0) <= 1e-6)) up->fail("must have unit length");
+  }
   if (const auto stamp = root.find("made_by")) recording.made_by = read_stamp(*stamp);
   (void)root.at("bodies");
   recording.bodies = read_list(root, "bodies", [](const JsonValue& value) { return value.text(); });

@@ -81,6 +81,8 @@ TEST(RecordingGltf, HasTheTrueShapes) {
   const Recording recording = all_shapes_recording();
   const Gltf gltf(to_gltf(recording));
   EXPECT_EQ(gltf.json["asset"]["version"], "2.0");
+  // z becomes y
+  EXPECT_NEAR(gltf.json["nodes"][0]["rotation"][0].get<double>(), -std::sqrt(0.5), 1e-12);
   std::size_t drawn = 0;
   for (const nlohmann::json& node : gltf.json["nodes"]) {
     if (!node.contains("mesh")) continue;

@@ -22,6 +22,7 @@ Recording full_recording() {
   Recording recording;
   recording.name = "full \"of\" </script> things";
   recording.time_step = 0.1;
+  recording.up = Vector3::UnitY();
   recording.made_by = {"tangere x", "test", 42, {{"a", "1"}}};
   recording.bodies = {"one", "two"};
   add_shape(recording, {.body = 0, .name = "ball", .color = {0.1, 0.2, 0.3, 0.4}}, Sphere{0.25});
@@ -120,6 +121,7 @@ TEST(RecordingReader, SaysWhereAFileIsWrong) {
   expect(message_of("[1, 2]"), "format");
   expect(message_of("{}"), "is not a recording");
   expect(broken("\"version\": 1", "\"version\": 2"), "version: must be 1");
+  expect(broken("\"up\": [0.0,1.0,0.0]", "\"up\": [0,2,0]"), "up: must have unit length");
   expect(broken("\"body\":1", "\"body\":2"), "shapes[1].body: must be a whole number from 0 to 1");
   expect(broken("\"radius\":0.25", "\"radius\":-1"), "shapes[0].shape");
   expect(broken("\"mesh\":0", "\"mesh\":7"), "shapes[1].mesh");
