@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 CTEST_ARGS ?=
 FUZZ_SECONDS ?= 600
 
-CXX_FILES = $(shell find tangere apps bench tests examples experiments python -name '*.hpp' -o -name '*.cpp' 2>/dev/null)
+CXX_FILES = $(shell find tangere apps bench tests examples experiments python -name node_modules -prune -o -name '*.hpp' -print -o -name '*.cpp' -print 2>/dev/null)
 CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 
 .DEFAULT_GOAL := help

@@ -1,5 +1,5 @@
-/// A crate, a ball and a can fall on the floor and come to rest. With a file name as argument it is recorded there, to be
-/// watched with `tangere view`.
+/// A crate, a ball and a can fall on the floor and come to rest. With a file name as argument it is recorded there, to
+/// be watched with `tangere view`.
 
 #include <cmath>
 #include <cstdio>

@@ -72,6 +72,7 @@ class DemoPages {
     if (!viewer_) return;
     write_whole_file(folder_ / entry.file, recording_page(*viewer_, recording));
     entries_.push_back(entry);
+    entries_.back().is_recording = true;
   }
   void add_page(const GalleryEntry& entry, const std::string& page) {
     write_whole_file(folder_ / entry.file, page);

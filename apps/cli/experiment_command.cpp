@@ -51,12 +51,20 @@ class FilmPages {
   }
 
   void add(const Experiment& experiment, const experiments::Outcome& outcome) {
+    const std::string result = std::string(experiment.name) + "_result.html";
+    write_whole_file(folder_ / result, result_page(experiment.name, outcome.svg, outcome.text));
+    gallery_.entries.push_back(
+        {.file = result,
+         .title = experiment.name,
+         .text = std::string(experiment.source) + ": " + experiment.claim + (outcome.met ? ": met." : ": NOT met."),
+         .picture = outcome.svg});
     for (const experiments::Film& film : outcome.films) {
       const std::string file = film.name + ".html";
       write_whole_file(folder_ / file, recording_page(viewer_, film.recording));
-      gallery_.entries.push_back({file, film.title,
-                                  std::string(experiment.name) + " (" + experiment.source + "): " + experiment.claim +
-                                      (outcome.met ? ": met." : ": NOT met.")});
+      gallery_.entries.push_back({.file = file,
+                                  .title = film.title,
+                                  .text = std::string(experiment.name) + ", to watch.",
+                                  .is_recording = true});
     }
   }
 

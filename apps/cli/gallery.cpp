@@ -21,6 +21,11 @@ constexpr std::string_view kStyle = R"(<style>
   .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.1rem; margin-top: 1.75rem; }
   .card { display: flex; flex-direction: column; background: var(--card); border: 1px solid var(--line); border-radius: 14px; overflow: hidden; color: inherit; text-decoration: none; }
   .card:hover, .card:focus-visible { border-color: var(--accent); outline: none; }
+  pre { overflow-x: auto; font: 13px/1.5 ui-monospace, monospace; }
+  main > svg { max-width: 100%; height: auto; background: #fff; border-radius: 12px; }
+  .card:first-child:has(iframe) { grid-column: 1 / -1; }
+  .card iframe { display: block; width: 100%; aspect-ratio: 4 / 3; border: 0; border-bottom: 1px solid var(--line); pointer-events: none; }
+  .card:first-child iframe { aspect-ratio: 21 / 9; }
   .card svg { display: block; width: 100%; height: auto; background: #fff; border-bottom: 1px solid var(--line); }
   .card h2 { margin: 1rem 1.15rem .2rem; font-size: 1.08rem; color: var(--accent); }
   .card p { margin: 0 1.15rem 1.1rem; color: var(--soft); font-size: .93rem; }
@@ -47,21 +52,40 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-}  // namespace
-
-std::string gallery_page(const Gallery& gallery) {
+std::string head(const std::string& title) {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      escaped(gallery.title) + "</title>\n";
+      escaped(title) + "</title>\n";
   page += kStyle;
-  page += "</head>\n<body>\n<main>\n<h1>" + escaped(gallery.title) + "</h1>\n<p class=\"soft\">" +
-          escaped(gallery.introduction) + "</p>\n<div class=\"cards\">\n";
+  return page + "</head>\n<body>\n<main>\n";
+}
+
+std::string foot() {
+  return "<p class=\"soft\">tangere " + std::string(kVersion) + "</p>\n</main>\n</body>\n</html>\n";
+}
+
+/// A picture, or the page itself without its panels (`#embed`).
+std::string preview(const GalleryEntry& entry, bool playing) {
+  if (!entry.is_recording) return entry.picture;
+  return "<iframe loading=\"lazy\" tabindex=\"-1\" title=\"" + escaped(entry.title) + "\" src=\"" +
+         escaped(entry.file) + "#embed" + (playing ? "&amp;play" : "") + "\"></iframe>";
+}
+
+}  // namespace
+
+std::string gallery_page(const Gallery& gallery) {
+  std::string page = head(gallery.title) + "<h1>" + escaped(gallery.title) + "</h1>\n<p class=\"soft\">" +
+                     escaped(gallery.introduction) + "</p>\n<div class=\"cards\">\n";
   for (const GalleryEntry& entry : gallery.entries)
-    page += "<a class=\"card\" href=\"" + escaped(entry.file) + "\">" + entry.picture + "<h2>" + escaped(entry.title) +
-            "</h2><p>" + escaped(entry.text) + "</p></a>\n";
-  page += "</div>\n<p class=\"soft\">tangere " + std::string(kVersion) + "</p>\n</main>\n</body>\n</html>\n";
-  return page;
+    page += "<a class=\"card\" href=\"" + escaped(entry.file) + "\">" +
+            preview(entry, &entry == &gallery.entries.front()) + "<h2>" + escaped(entry.title) + "</h2><p>" +
+            escaped(entry.text) + "</p></a>\n";
+  return page + "</div>\n" + foot();
+}
+
+std::string result_page(const std::string& title, const std::string& svg, const std::string& text) {
+  return head(title) + "<h1>" + escaped(title) + "</h1>\n" + svg + "<pre>" + escaped(text) + "</pre>\n" + foot();
 }
 
 }  // namespace tangere::cli

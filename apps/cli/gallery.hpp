@@ -12,17 +12,21 @@ struct GalleryEntry {
   std::string file;
   std::string title;
   std::string text;
-  /// An SVG to show; empty: none.
+  /// An SVG to show; empty: the page itself, in small, if it is a recording's.
   std::string picture{};
+  bool is_recording = false;
 };
 
 struct Gallery {
   std::string title;
   /// Plain text.
   std::string introduction;
+  /// The first one is shown large, and playing.
   std::vector<GalleryEntry> entries;
 };
 
 [[nodiscard]] std::string gallery_page(const Gallery& gallery);
+/// A picture (SVG or nothing) above a table of plain text.
+[[nodiscard]] std::string result_page(const std::string& title, const std::string& svg, const std::string& text);
 
 }  // namespace tangere::cli

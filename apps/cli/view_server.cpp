@@ -3,23 +3,21 @@
 
 #include "apps/cli/view_server.hpp"
 
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
 #include <limits>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <thread>
 
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/beast/version.hpp>
 #include <boost/beast/websocket.hpp>
 
 #include "tangere/math/error.hpp"

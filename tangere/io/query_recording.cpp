@@ -35,8 +35,8 @@ Side add_side(Recording& recording, const JsonValue& value, const std::string& n
   return {name, detail::read_pose(value)};
 }
 
-/// Adds the bodies of a query and its frame, in which the bodies of earlier queries are absent. (Those of later ones are
-/// appended at the end.)
+/// Adds the bodies of a query and its frame, in which the bodies of earlier queries are absent. (Those of later ones
+/// are appended at the end.)
 void add_query(Recording& recording, std::string_view line, std::size_t number, ScalingWorkspace& workspace) {
   const QueryAnswer answer = answer_query_line(line, number, workspace);
   const JsonDocument answer_document(answer.json);

@@ -44,6 +44,8 @@ RecordingStamp stamp_of(const World& world, RecordingStamp stamp) {
   if (stamp.program.empty()) stamp.program = "tangere " + std::string(kVersion);
   const WorldOptions& options = world.options();
   const auto add = [&](const char* name, const std::string& value) { stamp.options.emplace_back(name, value); };
+  add("formulation", std::string(to_string(options.formulation)));
+  if (options.formulation != Formulation::lcp) add("kappa", detail::to_text(options.smooth.kappa));
   add("integrator", options.integrator == Integrator::semi_implicit ? "semi_implicit" : "explicit_position");
   add("bounce", options.contact.bounce == BounceMode::event ? "event" : "discrete");
   add("margin", detail::to_text(options.contact.margin));
@@ -54,7 +56,8 @@ RecordingStamp stamp_of(const World& world, RecordingStamp stamp) {
 
 /// Those that every recording of a world has, in the order of `standard_values`.
 std::vector<RecordedChannel> standard_channels() {
-  return {{"energy", "J"}, {"kinetic_energy", "J"}, {"potential_energy", "J"}, {"num_contacts", ""}, {"impulse", "N s"}};
+  return {
+      {"energy", "J"}, {"kinetic_energy", "J"}, {"potential_energy", "J"}, {"num_contacts", ""}, {"impulse", "N s"}};
 }
 
 /// `impulse`: the sum of the normal ones.

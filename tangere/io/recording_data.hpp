@@ -19,7 +19,8 @@ namespace tangere {
 
 inline constexpr int kRecordingVersion = 1;
 
-/// X_WB: position, then quaternion x y z w, as in the file and to the bit. All NaN: the body is not there in this frame.
+/// X_WB: position, then quaternion x y z w, as in the file and to the bit. All NaN: the body is not there in this
+/// frame.
 using RecordedPose = std::array<double, 7>;
 [[nodiscard]] RecordedPose recorded_pose(const Pose& X);
 [[nodiscard]] RecordedPose absent_pose();
@@ -98,7 +99,8 @@ struct RecordedPair {
   int body_B = 0;
   /// The minimum scaling; NaN: it was not asked for.
   double alpha = std::numeric_limits<double>::quiet_NaN();
-  /// Where the scaled shapes touch (NaN without alpha), the points on the shapes themselves, and the normal from A to B.
+  /// Where the scaled shapes touch (NaN without alpha), the points on the shapes themselves, and the normal from A to
+  /// B.
   Vector3 point = Vector3::Constant(std::numeric_limits<double>::quiet_NaN());
   Vector3 witness_A = Vector3::Zero();
   Vector3 witness_B = Vector3::Zero();
@@ -140,6 +142,8 @@ struct Recording {
   std::string name{};
   /// Of the steps, seconds; 0: there are none.
   double time_step = 0.0;
+  /// The axis of the world that is shown upwards, of unit length.
+  Vector3 up = Vector3::UnitZ();
   RecordingStamp made_by{};
   std::vector<std::string> bodies{};
   std::vector<RecordedShape> shapes{};

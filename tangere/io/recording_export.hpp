@@ -9,7 +9,7 @@
 namespace tangere {
 
 /// glTF 2.0 with everything inside (one .gltf file): the drawn shapes as meshes, a node a body, an animation of its
-/// position and orientation. glTF is y up; a root node turns the scene. A body is hidden where it is absent (scale 0).
+/// position and orientation. glTF has y up; a root node turns the scene. A body is hidden where it is absent (scale 0).
 /// Ghosts, contacts and channels are left out.
 [[nodiscard]] std::string to_gltf(const Recording& recording);
 

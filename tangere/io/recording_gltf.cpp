@@ -92,7 +92,8 @@ class Document {
     for (const char* list : {"meshes", "materials", "animations", "accessors", "bufferViews"})
       if (json_[list].empty()) json_.erase(list);
     if (!bytes_.empty())
-      json_["buffers"] = {{{"byteLength", bytes_.size()}, {"uri", "data:application/octet-stream;base64," + base64(bytes_)}}};
+      json_["buffers"] = {
+          {{"byteLength", bytes_.size()}, {"uri", "data:application/octet-stream;base64," + base64(bytes_)}}};
     return json_.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
 
@@ -139,11 +140,11 @@ class Exporter {
   explicit Exporter(const Recording& recording) : recording_(recording) {}
 
   std::string run() {
-    // z up in the recording, y up in glTF
-    const double half = std::sqrt(0.5);
-    const int root = document_.add("nodes", {{"name", recording_.name},
-                                             {"rotation", {-half, 0.0, 0.0, half}},
-                                             {"children", Json::array()}});
+    // glTF has y up
+    const Pose turn =
+        Pose::rotation(Eigen::Quaterniond::FromTwoVectors(recording_.up, Vector3::UnitY()).toRotationMatrix());
+    const int root = document_.add(
+        "nodes", {{"name", recording_.name}, {"rotation", numbers(turn.quaternion())}, {"children", Json::array()}});
     document_.add("scenes", {{"name", recording_.name}, {"nodes", {root}}});
     for (const std::string& body : recording_.bodies) {
       bodies_.push_back(document_.add("nodes", {{"name", body}}));
@@ -177,7 +178,8 @@ class Exporter {
     for (const auto& triangle : mesh.triangles)
       for (const int corner : triangle) corners.push_back(static_cast<std::uint32_t>(corner));
     Json attributes = {{"POSITION", document_.add_floats(positions, 3, "VEC3", true, kArrayBuffer)}};
-    if (is_round(shape)) attributes["NORMAL"] = document_.add_floats(vertex_normals(mesh), 3, "VEC3", false, kArrayBuffer);
+    if (is_round(shape))
+      attributes["NORMAL"] = document_.add_floats(vertex_normals(mesh), 3, "VEC3", false, kArrayBuffer);
     return {{"attributes", attributes}, {"indices", document_.add_indices(corners)}};
   }
 

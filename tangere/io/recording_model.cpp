@@ -58,10 +58,10 @@ void add_body_shapes(Recording& recording, int b, const BodySpec& body) {
 
   for (std::size_t i = 0; i < body.shapes.size(); ++i) {
     const CollisionShape& shape = body.shapes[i];
-    const bool drawn_too = only_drawn.empty() ||
-                           std::any_of(body.visuals.begin(), body.visuals.end(), [&](const VisualShape& visual) {
-                             return is_collision_shape(body, visual) && same_pose(visual.X_BV, shape.X_BS);
-                           });
+    const bool drawn_too =
+        only_drawn.empty() || std::any_of(body.visuals.begin(), body.visuals.end(), [&](const VisualShape& visual) {
+          return is_collision_shape(body, visual) && same_pose(visual.X_BV, shape.X_BS);
+        });
     add_shape(recording,
               {.body = b,
                .name = shape.name,
@@ -121,12 +121,18 @@ void add_tree(Recording& recording, const Model& model) {
   }
   for (const Joint& joint : model.joints()) {
     if (joint.mimic_source < 0) continue;
-    RecordedCoordinate& follower =
-        recording.coordinates[static_cast<std::size_t>(coordinate_of_q.at(joint.first_q))];
+    RecordedCoordinate& follower = recording.coordinates[static_cast<std::size_t>(coordinate_of_q.at(joint.first_q))];
     follower.source = coordinate_of_q.at(model.joint(joint.mimic_source).first_q);
     follower.multiplier = joint.spec.mimic->multiplier;
     follower.offset = joint.spec.mimic->offset;
   }
+}
+
+/// The axis of the world that things fall against; z where they do not fall.
+Vector3 up_of(const Vector3& gravity) {
+  Eigen::Index axis = 2;
+  if (gravity.cwiseAbs().maxCoeff(&axis) == 0.0) return Vector3::UnitZ();
+  return Vector3::Unit(axis) * (gravity[axis] > 0.0 ? -1.0 : 1.0);
 }
 
 }  // namespace
@@ -149,6 +155,7 @@ void add_shape(Recording& recording, const RecordedShape& base, const Shape& sha
 Recording describe_model(const Model& model) {
   Recording recording;
   recording.name = model.name();
+  recording.up = up_of(model.gravity());
   for (int b = 0; b < model.num_bodies(); ++b) {
     recording.bodies.push_back(model.body(b).spec.name);
     add_body_shapes(recording, b, model.body(b).spec);

@@ -13,8 +13,8 @@ namespace tangere {
 /// Name, bodies, shapes, links and coordinates; no frames, no channels.
 [[nodiscard]] Recording describe_model(const Model& model);
 
-/// How a shape is drawn: itself, or its parts if it is a bundle, with a mesh where its numbers are not enough. `base` has
-/// everything but shape and mesh.
+/// How a shape is drawn: itself, or its parts if it is a bundle, with a mesh where its numbers are not enough. `base`
+/// has everything but shape and mesh.
 void add_shape(Recording& recording, const RecordedShape& base, const Shape& shape);
 
 /// The poses at q; `data` is scratch.

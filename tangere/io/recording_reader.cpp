@@ -176,9 +176,8 @@ RecordingStamp read_stamp(const JsonValue& value) {
 
 void read_tree(const JsonValue& root, Recording& recording) {
   const int num_bodies = count(recording.bodies.size());
-  recording.links = read_list(root, "links", [index = std::size_t{0}](const JsonValue& value) mutable {
-    return read_link(value, index++);
-  });
+  recording.links = read_list(
+      root, "links", [index = std::size_t{0}](const JsonValue& value) mutable { return read_link(value, index++); });
   const int num_links = count(recording.links.size());
   recording.attachments = read_list(root, "attachments", [&](const JsonValue& value) {
     return RecordedAttachment{value.at("link").integer(-1, num_links - 1), detail::read_pose(value)};
@@ -200,6 +199,10 @@ Recording read_header(const JsonValue& root) {
   Recording recording;
   if (const auto name = root.find("name")) recording.name = name->text();
   if (const auto time_step = root.find("time_step")) recording.time_step = time_step->number();
+  if (const auto up = root.find("up")) {
+    recording.up = read_vector3(*up);
+    if (!(std::abs(recording.up.stableNorm() - 1.0) <= 1e-6)) up->fail("must have unit length");
+  }
   if (const auto stamp = root.find("made_by")) recording.made_by = read_stamp(*stamp);
   (void)root.at("bodies");
   recording.bodies = read_list(root, "bodies", [](const JsonValue& value) { return value.text(); });
@@ -212,8 +215,8 @@ Recording read_header(const JsonValue& root) {
     const auto unit = value.find("unit");
     return RecordedChannel{value.at("name").text(), unit ? unit->text() : ""};
   });
-  recording.ghosts = read_list(
-      root, "ghosts", [&](const JsonValue& value) { return read_ghost(value, recording.bodies.size()); });
+  recording.ghosts =
+      read_list(root, "ghosts", [&](const JsonValue& value) { return read_ghost(value, recording.bodies.size()); });
   return recording;
 }
 
@@ -301,6 +304,9 @@ bool is_json(std::string_view text) {
     return true;
   } catch (const detail::JsonSyntaxError&) {
     return false;
+  } catch (const InputError&) {
+    // wrong in another way: whoever reads it says how
+    return true;
   }
 }
 

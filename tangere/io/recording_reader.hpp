@@ -13,8 +13,8 @@ namespace tangere {
 /// Larger files are refused (bytes).
 inline constexpr std::size_t kMaxRecordingSize = std::size_t{2} << 30;
 
-/// Throws InputError with the file and the place (`run.json: frames[3].poses[1]: …`) for what is wrong. A recording that
-/// was cut off gives the frames that are whole, and `complete` is false.
+/// Throws InputError with the file and the place (`run.json: frames[3].poses[1]: …`) for what is wrong. A recording
+/// that was cut off gives the frames that are whole, and `complete` is false.
 [[nodiscard]] Recording load_recording(const std::filesystem::path& file);
 /// The same for a text; `file` is for errors.
 [[nodiscard]] Recording recording_from_text(std::string_view text, const std::filesystem::path& file);

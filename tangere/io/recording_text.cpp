@@ -192,6 +192,7 @@ std::string recording_header(const Recording& recording) {
   const MeshTable meshes(recording.shapes);
   std::string text = R"({"format": "tangere-recording", "version": )" + std::to_string(kRecordingVersion) +
                      ", \"name\": " + text_of(recording.name) + ", \"time_step\": " + text_of(recording.time_step) +
+                     ", \"up\": " + text_of(numbers(recording.up)) +
                      ",\n\"made_by\": " + text_of(stamp_entry(recording.made_by)) +
                      ",\n\"bodies\": " + text_of(Json(recording.bodies)) + ",\n";
   text += list_text("meshes", meshes.meshes(), [](const TriangleMesh* mesh) { return mesh_entry(*mesh); });

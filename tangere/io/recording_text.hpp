@@ -1,8 +1,8 @@
 #pragma once
 
-/// Recordings as text: a header, one line a frame, an end. All three together are one JSON document; without the end, or
-/// cut off inside a frame, what is there can still be read (recording_reader.hpp), which is why a crash costs no more than
-/// the frame that was being written.
+/// Recordings as text: a header, one line a frame, an end. All three together are one JSON document; without the end,
+/// or cut off inside a frame, what is there can still be read (recording_reader.hpp), which is why a crash costs no
+/// more than the frame that was being written.
 
 #include <string>
 #include <string_view>

@@ -175,7 +175,7 @@ class ViewTest(unittest.TestCase):
         result = run("experiment", "nimble_drone", "--html", str(folder))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(str(folder / "index.html"), result.stderr)
-        self.assertEqual(sorted(os.listdir(folder)), ["index.html", "nimble_drone.html"])
+        self.assertEqual(sorted(os.listdir(folder)), ["index.html", "nimble_drone.html", "nimble_drone_result.html"])
         self.assertIn('href="nimble_drone.html"', (folder / "index.html").read_text())
         self.assertIn('"ghosts": [', (folder / "nimble_drone.html").read_text())
 

@@ -31,7 +31,8 @@ Recording all_shapes_recording() {
     RecordedFrame frame{.t = 0.25 * i};
     for (std::size_t b = 0; b < recording.bodies.size(); ++b) {
       const double angle = 1.2 * i;
-      frame.poses.push_back(recorded_pose(Pose::from_quaternion({static_cast<double>(b), 0.1 * i, 0}, std::sin(angle), 0, 0, std::cos(angle))));
+      frame.poses.push_back(recorded_pose(
+          Pose::from_quaternion({static_cast<double>(b), 0.1 * i, 0}, std::sin(angle), 0, 0, std::cos(angle))));
     }
     if (i == 0) frame.poses.back() = absent_pose();
     frame.values = {1.0 / (i + 3.0)};
@@ -80,6 +81,8 @@ TEST(RecordingGltf, HasTheTrueShapes) {
   const Recording recording = all_shapes_recording();
   const Gltf gltf(to_gltf(recording));
   EXPECT_EQ(gltf.json["asset"]["version"], "2.0");
+  // z becomes y
+  EXPECT_NEAR(gltf.json["nodes"][0]["rotation"][0].get<double>(), -std::sqrt(0.5), 1e-12);
   std::size_t drawn = 0;
   for (const nlohmann::json& node : gltf.json["nodes"]) {
     if (!node.contains("mesh")) continue;
@@ -92,7 +95,8 @@ TEST(RecordingGltf, HasTheTrueShapes) {
       double reach = -1e300;
       for (std::size_t i = 0; i < positions.size(); i += 3)
         reach = std::max(reach, direction.dot(Vector3(positions[i], positions[i + 1], positions[i + 2])));
-      EXPECT_NEAR(reach, direction.dot(support(*shape.shape, direction)), 0.01 * shape.shape->set().outer_radius) << shape.name;
+      EXPECT_NEAR(reach, direction.dot(support(*shape.shape, direction)), 0.01 * shape.shape->set().outer_radius)
+          << shape.name;
     }
   }
   EXPECT_EQ(drawn, recording.shapes.size());
@@ -109,7 +113,8 @@ TEST(RecordingGltf, AnimatesEveryBody) {
     const nlohmann::json& sampler = animation["samplers"][channel["sampler"].get<std::size_t>()];
     EXPECT_EQ(gltf.floats(sampler["input"], 1), (std::vector<float>{0, 0.25, 0.5, 0.75}));
     const std::string body = gltf.json["nodes"][channel["target"]["node"].get<std::size_t>()]["name"];
-    const auto b = static_cast<std::size_t>(std::find(recording.bodies.begin(), recording.bodies.end(), body) - recording.bodies.begin());
+    const auto b = static_cast<std::size_t>(std::find(recording.bodies.begin(), recording.bodies.end(), body) -
+                                            recording.bodies.begin());
     if (channel["target"]["path"] == "scale") {
       ++scales;
       EXPECT_EQ(gltf.floats(sampler["output"], 3)[0], 0.0F);
@@ -122,7 +127,8 @@ TEST(RecordingGltf, AnimatesEveryBody) {
       const std::vector<float> q = gltf.floats(sampler["output"], 4);
       for (std::size_t i = 4; i < q.size(); i += 4) {
         double product = 0.0;
-        for (std::size_t k = 0; k < 4; ++k) product += static_cast<double>(q[i + k]) * static_cast<double>(q[i + k - 4]);
+        for (std::size_t k = 0; k < 4; ++k)
+          product += static_cast<double>(q[i + k]) * static_cast<double>(q[i + k - 4]);
         EXPECT_GE(product, 0.0);
       }
     }
@@ -160,8 +166,9 @@ TEST(RecordingCsv, HasALineAFrame) {
 
 TEST(RecordingPage, PutsTheRecordingIntoItsPlace) {
   const std::string page = "<html>" + std::string(kPagePlaceholder) + "</html>";
-  EXPECT_EQ(recording_page(page, R"({"name": "</script><b>"})"),
-            R"(<html><script type="application/json" id="recording">{"name": "\u003c/script>\u003cb>"}</script></html>)");
+  EXPECT_EQ(
+      recording_page(page, R"({"name": "</script><b>"})"),
+      R"(<html><script type="application/json" id="recording">{"name": "\u003c/script>\u003cb>"}</script></html>)");
   EXPECT_THROW((void)recording_page("<html></html>", "{}"), InputError);
 }
 

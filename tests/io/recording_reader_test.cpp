@@ -22,6 +22,7 @@ Recording full_recording() {
   Recording recording;
   recording.name = "full \"of\" </script> things";
   recording.time_step = 0.1;
+  recording.up = Vector3::UnitY();
   recording.made_by = {"tangere x", "test", 42, {{"a", "1"}}};
   recording.bodies = {"one", "two"};
   add_shape(recording, {.body = 0, .name = "ball", .color = {0.1, 0.2, 0.3, 0.4}}, Sphere{0.25});
@@ -109,7 +110,9 @@ TEST(RecordingReader, ReadsEveryFileThatWasCutOffInItsFrames) {
 TEST(RecordingReader, SaysWhereAFileIsWrong) {
   const std::string text = recording_text(full_recording());
   EXPECT_EQ(message_of(text), "");
-  const auto broken = [&](const std::string& from, const std::string& to) { return message_of(replaced(text, from, to)); };
+  const auto broken = [&](const std::string& from, const std::string& to) {
+    return message_of(replaced(text, from, to));
+  };
   const auto expect = [&](const std::string& message, const std::string& part) {
     EXPECT_TRUE(message.starts_with("bad.json: ")) << message;
     EXPECT_NE(message.find(part), std::string::npos) << message;
@@ -118,6 +121,7 @@ TEST(RecordingReader, SaysWhereAFileIsWrong) {
   expect(message_of("[1, 2]"), "format");
   expect(message_of("{}"), "is not a recording");
   expect(broken("\"version\": 1", "\"version\": 2"), "version: must be 1");
+  expect(broken("\"up\": [0.0,1.0,0.0]", "\"up\": [0,2,0]"), "up: must have unit length");
   expect(broken("\"body\":1", "\"body\":2"), "shapes[1].body: must be a whole number from 0 to 1");
   expect(broken("\"radius\":0.25", "\"radius\":-1"), "shapes[0].shape");
   expect(broken("\"mesh\":0", "\"mesh\":7"), "shapes[1].mesh");
@@ -128,8 +132,10 @@ TEST(RecordingReader, SaysWhereAFileIsWrong) {
   expect(broken("{\"t\":0.1,", "{\"t\":null,"), "frames[1].t: must be a number");
   expect(broken("[[1.0,2.0,3.0,0.0,0.0,0.0,1.0],null],\"q\"", "[[1.0,2.0,3.0,0.0,0.0,0.0,2.0],null],\"q\""),
          "frames[0].poses[0]: the quaternion");
-  expect(broken("[[1.0,2.0,3.0,0.0,0.0,0.0,1.0],null],\"q\"", "[null],\"q\""), "frames[0].poses: must have one entry a body");
-  expect(broken("\"contacts\":[{\"bodies\":[0,1]", "\"contacts\":[{\"bodies\":[0,5]"), "frames[0].contacts[0].bodies[1]");
+  expect(broken("[[1.0,2.0,3.0,0.0,0.0,0.0,1.0],null],\"q\"", "[null],\"q\""),
+         "frames[0].poses: must have one entry a body");
+  expect(broken("\"contacts\":[{\"bodies\":[0,1]", "\"contacts\":[{\"bodies\":[0,5]"),
+         "frames[0].contacts[0].bodies[1]");
   expect(broken("\"values\":[0.0,null]", "\"values\":[0.0]"), "frames[0]: must have one value a channel");
   expect(broken("\"q\":[1.0,2.0,3.0,0.0,0.0,0.0,1.0,", "\"q\":[1.0,"), "frames[0].q: must have 8 numbers");
   // not at the end of the file: that was not cut off, it is wrong
@@ -157,7 +163,8 @@ TEST(RecordingModel, ShapesThatDoNotDrawThemselvesHaveMeshes) {
       ASSERT_TRUE(entry.shape->is_convex());
       if (entry.mesh == nullptr) continue;
       const double size = entry.shape->set().outer_radius;
-      for (const Vector3& direction : {Vector3(1, 0, 0), Vector3(0, -1, 0), Vector3(0.6, 0, 0.8), Vector3(-0.6, 0.64, 0.48)}) {
+      for (const Vector3& direction :
+           {Vector3(1, 0, 0), Vector3(0, -1, 0), Vector3(0.6, 0, 0.8), Vector3(-0.6, 0.64, 0.48)}) {
         double reach = -1e300;
         for (const Vector3& vertex : entry.mesh->vertices) reach = std::max(reach, direction.dot(vertex));
         EXPECT_NEAR(reach, direction.dot(support(*entry.shape, direction)), 0.01 * size) << named.name;
@@ -194,7 +201,8 @@ TEST(RecordingModel, TreeGivesThePosesOfTheModel) {
     for (int b = 0; b < model.num_bodies(); ++b) {
       const RecordedAttachment& at = recording.attachments[static_cast<std::size_t>(b)];
       const Pose X_WB = at.link < 0 ? at.X_LB : links[static_cast<std::size_t>(at.link)] * at.X_LB;
-      EXPECT_TRUE(X_WB.R.isApprox(body_pose(model, data, b).R, 1e-9)) << file << " " << recording.bodies[static_cast<std::size_t>(b)];
+      EXPECT_TRUE(X_WB.R.isApprox(body_pose(model, data, b).R, 1e-9))
+          << file << " " << recording.bodies[static_cast<std::size_t>(b)];
       EXPECT_LT((X_WB.p - body_pose(model, data, b).p).norm(), 1e-9) << file;
     }
   }

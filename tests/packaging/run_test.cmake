@@ -9,6 +9,15 @@ file(MAKE_DIRECTORY "${WORK_DIR}")
 
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "${WORK_DIR}/prefix")
 
+# the installed command finds the installed page and scenes
+if(VIEWER)
+  run("${WORK_DIR}/prefix/bin/tangere" view "${WORK_DIR}/prefix/share/tangere/scenes/arm.urdf" --html "${WORK_DIR}/arm.html")
+  file(SIZE "${WORK_DIR}/prefix/share/tangere/viewer.html" page_size)
+  if(page_size GREATER 900000)
+    message(FATAL_ERROR "the page has ${page_size} bytes, more than 900 kB")
+  endif()
+endif()
+
 # the outside project sees the prefix only, without this project's flags (a sanitizer's runtime must be shared, though)
 set(flags "")
 if(SANITIZE)

@@ -29,11 +29,16 @@ async function start(app: App): Promise<void> {
   // not needed twice
   element?.remove();
   if (inside.trim() !== 'null') await app.load(inside, 'recording');
-  else if (location.protocol.startsWith('http')) await fromServer(app);
+  if (wishes.has('play') && app.recording !== null) app.player.toggle();
+  if (app.recording !== null || app.error !== '') return;
+  if (location.protocol.startsWith('http')) await fromServer(app);
   else app.hint();
 }
 
+/** page.html#embed: only the picture, for galleries; #play: playing. */
+const wishes = new Set(location.hash.slice(1).split('&'));
 const root = document.getElementById('app')!;
+root.classList.toggle('embed', wishes.has('embed'));
 try {
   const app = new App(root);
   window.tangere = app;

@@ -103,6 +103,8 @@ export interface Stamp {
 export interface Recording {
   name: string;
   timeStep: number;
+  /** The axis that is shown upwards, of unit length. */
+  up: Vec3;
   madeBy: Stamp;
   bodies: string[];
   shapes: ShapeEntry[];
@@ -231,6 +233,12 @@ function stamp(value: Json, place: string): Stamp {
   };
 }
 
+function upward(value: Json, place: string): Vec3 {
+  const axis = vec3(value, place);
+  if (!(Math.abs(Math.hypot(...axis) - 1) <= 1e-6)) fail(place, 'must have unit length');
+  return axis;
+}
+
 export function readHeader(value: Json): Recording {
   const root = object(value, 'recording');
   if (root.format !== 'tangere-recording') fail('format', 'is not a recording: must be "tangere-recording"');
@@ -240,6 +248,7 @@ export function readHeader(value: Json): Recording {
   const recording: Recording = {
     name: root.name === undefined ? '' : text(root.name, 'name'),
     timeStep: root.time_step === undefined ? 0 : number(root.time_step, 'time_step'),
+    up: root.up === undefined ? [0, 0, 1] : upward(root.up, 'up'),
     madeBy: stamp(root.made_by, 'made_by'),
     bodies,
     shapes: list(root.shapes, 'shapes', (item, place) => shapeEntry(item, place, bodies.length, meshes)),

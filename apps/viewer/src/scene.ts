@@ -58,6 +58,8 @@ export const DEFAULT_SHOW: Show = {
   drawn: 'visual',
 };
 
+const Z = new Vector3(0, 0, 1);
+
 /** Above this many shapes shadows cost more than they show. */
 const MOST_SHADOWS = 80;
 
@@ -68,7 +70,7 @@ function length(v: Vec3): number {
 export class SceneView {
   readonly scene = new Scene();
   readonly camera = new PerspectiveCamera(42, 1, 0.01, 1000);
-  readonly controls: OrbitControls;
+  controls: OrbitControls;
   private readonly renderer: WebGLRenderer;
   private readonly sun = new DirectionalLight(0xffffff, 2.2);
   private readonly extras = new Group();
@@ -89,6 +91,8 @@ export class SceneView {
   private show: Show = { ...DEFAULT_SHOW };
   private theme: Theme = 'dark';
   private selected = -1;
+  /** From z to what is up. */
+  private readonly turn = new Quaternion();
   /** Of what there is to see, without planes. */
   private readonly extent = new Sphere(new Vector3(), 1);
   private largestImpulse = 0;
@@ -102,16 +106,30 @@ export class SceneView {
     this.renderer.shadowMap.type = PCFSoftShadowMap;
     container.append(this.renderer.domElement);
     this.camera.up.set(0, 0, 1);
-    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
-    this.controls.enableDamping = false;
-    this.controls.zoomToCursor = true;
-    this.controls.addEventListener('change', () => this.invalidate());
+    this.controls = this.makeControls();
     this.scene.add(new HemisphereLight(0xffffff, 0x8090a0, 1.1), new AmbientLight(0xffffff, 0.35), this.sun, this.sun.target, this.extras);
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.bias = -0.0005;
     new ResizeObserver(() => this.resize()).observe(container);
     this.resize();
     this.loop();
+  }
+
+  /** They turn about the camera's own up, as it is now. */
+  private makeControls(): OrbitControls {
+    const controls = new OrbitControls(this.camera, this.renderer.domElement);
+    controls.enableDamping = false;
+    controls.zoomToCursor = true;
+    controls.addEventListener('change', () => this.invalidate());
+    return controls;
+  }
+
+  private setUp(up: Vec3): void {
+    this.turn.setFromUnitVectors(Z, new Vector3(...up));
+    if (this.camera.up.equals(new Vector3(...up))) return;
+    this.camera.up.set(...up);
+    this.controls.dispose();
+    this.controls = this.makeControls();
   }
 
   get canvas(): HTMLCanvasElement {
@@ -147,6 +165,7 @@ export class SceneView {
   setRecording(recording: Recording, poses: Float64Array): void {
     this.clear();
     this.recording = recording;
+    this.setUp(recording.up);
     // planes are as large as they need to be to look endless
     const reach = this.measure(recording, poses);
     this.geometries = new GeometryStore(Math.max(10, 12 * reach), this.roundness(recording.shapes.length));
@@ -221,7 +240,7 @@ export class SceneView {
 
   private setUpLight(): void {
     const { center, radius } = this.extent;
-    this.sun.position.copy(center).addScaledVector(new Vector3(-0.75, -0.3, 1.1), 3 * radius);
+    this.sun.position.copy(center).addScaledVector(new Vector3(-0.75, -0.3, 1.1).applyQuaternion(this.turn), 3 * radius);
     this.sun.target.position.copy(center);
     const camera = this.sun.shadow.camera;
     camera.left = camera.bottom = -2 * radius;
@@ -232,7 +251,7 @@ export class SceneView {
     this.sun.shadow.normalBias = 0.01 * radius;
   }
 
-  /** On the first plane, or on z = 0. Lines at a round distance. */
+  /** On the first plane, or level through the origin. Lines at a round distance. */
   private makeGrid(): void {
     this.grid?.removeFromParent();
     this.grid?.dispose();
@@ -242,7 +261,7 @@ export class SceneView {
     this.grid = new GridHelper(2 * half * spacing, 2 * half);
     const lift = 1e-3 * this.extent.radius;
     const plane = this.bodies!.meshes.find((mesh) => mesh.userData.plane);
-    const normal = new Vector3(0, 0, 1);
+    const normal = Z.clone().applyQuaternion(this.turn);
     const foot = new Vector3();
     if (plane !== undefined) {
       const { shape } = plane.userData.entry;
@@ -395,7 +414,7 @@ export class SceneView {
 
   /** All of it, from the front, a little above. */
   reset(): void {
-    this.lookAt(this.extent.center, this.extent.radius, new Vector3(0.75, -1, 0.55));
+    this.lookAt(this.extent.center, this.extent.radius, new Vector3(0.75, -1, 0.55).applyQuaternion(this.turn));
   }
 
   focus(body: number): void {

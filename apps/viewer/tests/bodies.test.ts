@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { BodySet, GeometryStore } from '../src/bodies';
 import { bodyPoses, followSources, neutral } from '../src/kinematics';
 import { bodyNumbers } from '../src/numbers';
 import { addFrame, readHeader, type Recording } from '../src/recording';
@@ -81,5 +82,53 @@ describe('the numbers of a body', () => {
     expect(numbers.position).toEqual([9, 8, 7]);
     expect(numbers.velocity).toBeNull();
     expect(numbers.contacts).toBe(0);
+  });
+});
+
+describe('the shapes of bodies', () => {
+  const ball = { type: 'sphere', radius: 1 };
+  const mixed = recording({
+    bodies: ['a', 'b'],
+    shapes: [
+      { body: 0, role: 'collision', shape: ball },
+      { body: 0, role: 'visual', shape: { type: 'box', size: [1, 1, 1] } },
+      { body: 1, role: 'both', shape: ball, color: [1, 0, 0, 0.5] },
+      { body: 1, shape: { type: 'halfspace', normal: [0, 0, 1] } },
+    ],
+  });
+  const bodies = new BodySet(mixed, new GeometryStore(10, 16), 1, true);
+  const visible = (): boolean[] => bodies.meshes.map((mesh) => mesh.visible);
+
+  it('are drawn by what they are for', () => {
+    bodies.setDrawn('visual');
+    expect(visible()).toEqual([false, true, true, true]);
+    bodies.setDrawn('collision');
+    expect(visible()).toEqual([true, false, true, true]);
+    bodies.setDrawn('both');
+    expect(visible()).toEqual([true, true, true, true]);
+  });
+
+  it('share geometries where they are equal', () => {
+    expect(bodies.meshes[0]!.geometry).toBe(bodies.meshes[2]!.geometry);
+  });
+
+  it('can be seen through, but for planes', () => {
+    bodies.setTransparent(true);
+    expect(bodies.meshes.map((mesh) => mesh.material.opacity)).toEqual([0.35, 0.35, 0.175, 1]);
+    bodies.setTransparent(false);
+    bodies.setFaded(new Set([0]));
+    expect(bodies.meshes.map((mesh) => mesh.material.opacity)).toEqual([0.35, 0.35, 0.5, 1]);
+    bodies.setFaded(new Set());
+    expect(bodies.meshes.map((mesh) => mesh.material.transparent)).toEqual([false, false, true, false]);
+  });
+
+  it('are absent where their pose is', () => {
+    bodies.place(new Float64Array([1, 2, 3, 0, 0, 0, 1, NaN, NaN, NaN, NaN, NaN, NaN, NaN]));
+    expect(bodies.groups.map((group) => group.visible)).toEqual([true, false]);
+    expect(bodies.groups[0]!.position.toArray()).toEqual([1, 2, 3]);
+  });
+
+  it('as ghosts have no planes', () => {
+    expect(new BodySet(mixed, new GeometryStore(10, 16), 0.2, false).meshes).toHaveLength(3);
   });
 });
