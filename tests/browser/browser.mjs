@@ -29,6 +29,8 @@ export async function openBrowser(executablePath) {
 export async function openPage(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1366, height: 768 }, colorScheme: 'dark', ...options });
   const page = await context.newPage();
+  // machines that test are busy; a test that hangs is ended by ctest
+  page.setDefaultTimeout(200_000);
   const complaints = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
@@ -45,5 +47,5 @@ export async function openPage(browser, options = {}) {
 
 export async function openFile(page, file) {
   await page.goto(pathToFileURL(file).href);
-  await page.waitForFunction(() => window.tangere !== undefined && (window.tangere.loaded || window.tangere.error !== ''), undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => window.tangere !== undefined && (window.tangere.loaded || window.tangere.error !== ''), undefined);
 }

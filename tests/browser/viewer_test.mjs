@@ -359,7 +359,7 @@ const cases = {
     await page.waitForFunction(() => window.tangere !== undefined && !Number.isNaN(window.tangere.firstFrame), undefined, { polling: 20 });
     const first = await page.evaluate(() => window.tangere.firstFrame);
     const outside = Date.now() - start;
-    await page.waitForFunction(() => window.tangere.loaded || window.tangere.error !== '', undefined, { timeout: 120_000 });
+    await page.waitForFunction(() => window.tangere.loaded || window.tangere.error !== '');
     const all = Date.now() - start;
     assert.equal(await page.evaluate(() => window.tangere.error), '');
     assert.equal(await page.evaluate(() => window.tangere.recording.frames.length), frames);
@@ -409,7 +409,7 @@ const cases = {
       await other.page.goto(address);
       await other.page.waitForFunction(() => window.tangere?.recording?.frames.length > 5);
       await other.context.close(); // gone without a word
-      await page.waitForFunction(() => /ended/.test(document.querySelector('.note').textContent), undefined, { timeout: 30_000 });
+      await page.waitForFunction(() => /ended/.test(document.querySelector('.note').textContent));
       const recording = JSON.parse(fs.readFileSync(record, 'utf8'));
       assert.equal(await page.evaluate(() => window.tangere.recording.frames.length), recording.frames.length);
       await page.evaluate((last) => window.tangere.player.seekFrame(last), recording.frames.length - 1);
