@@ -50,11 +50,18 @@ export class Timeline {
     this.slider.value = String(player.index);
     this.slider.style.setProperty('--done', `${numFrames > 1 ? (100 * player.index) / (numFrames - 1) : 0}%`);
     this.clock.textContent = `${digits(player.time, 3)} / ${digits(player.end, 3)} s`;
-    setIcon(this.play, player.playing ? 'pause' : 'play');
-    this.play.title = player.playing ? 'pause (space)' : 'play (space)';
-    this.play.setAttribute('aria-label', this.play.title);
+    this.showPlaying(player.playing);
     this.loop.setAttribute('aria-pressed', String(player.loop));
     this.live.setAttribute('aria-pressed', String(player.follow));
     this.speed.value = String(player.speed);
+  }
+
+  /** The button changes only when it must: a picture that is replaced between press and release takes the click along. */
+  private showPlaying(playing: boolean): void {
+    const title = playing ? 'pause (space)' : 'play (space)';
+    if (this.play.title === title && this.play.ariaLabel === title) return;
+    setIcon(this.play, playing ? 'pause' : 'play');
+    this.play.title = title;
+    this.play.ariaLabel = title;
   }
 }
