@@ -59,6 +59,8 @@ export const DEFAULT_SHOW: Show = {
 };
 
 const Z = new Vector3(0, 0, 1);
+/** How much larger than all that moves something fixed may be to be in the picture from the start. */
+const MOST_FIXED = 2;
 
 /** Above this many shapes shadows cost more than they show. */
 const MOST_SHADOWS = 80;
@@ -226,13 +228,18 @@ export class SceneView {
     const { attachments } = this.recording!;
     const moves = (mesh: ShapeMesh): boolean => (attachments[mesh.userData.body]?.link ?? 0) >= 0;
     const seen = this.bodies!.meshes.filter((mesh) => !mesh.userData.plane && mesh.parent!.visible);
-    const moving = seen.filter(moves);
-    const box = new Box3();
-    for (const mesh of moving.length > 0 ? moving : seen) {
+    const boxOf = (mesh: ShapeMesh): Box3 => {
       mesh.updateWorldMatrix(true, false);
       mesh.geometry.computeBoundingBox();
-      box.union(mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld));
-    }
+      return mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld);
+    };
+    const sizeOf = (of: Box3): number => of.getSize(new Vector3()).length();
+    const moving = seen.filter(moves);
+    const box = new Box3();
+    for (const mesh of moving.length > 0 ? moving : seen) box.union(boxOf(mesh));
+    // what stands still belongs to it where it is of the same kind of size
+    const most = MOST_FIXED * sizeOf(box);
+    for (const other of seen.filter((mesh) => !moves(mesh)).map(boxOf)) if (sizeOf(other) <= most) box.union(other);
     if (box.isEmpty()) box.set(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
     box.getBoundingSphere(this.extent);
     this.extent.radius = Math.max(this.extent.radius, 1e-6);
