@@ -1,8 +1,8 @@
 #pragma once
 
-/// Bilevel smooth contact (DCOL's contact physics): the same contact, friction and dynamics as single_level.hpp, but the
-/// collision of every pair is solved to the end at every iterate, and only its answer (x, α, n and their Jacobians by the
-/// implicit function theorem) enters the outer problem. `WorldOptions::formulation = Formulation::bilevel`.
+/// Bilevel smooth contact (DCOL's contact physics): the same contact, friction and dynamics as single_level.hpp, but
+/// the collision of every pair is solved to the end at every iterate, and only its answer (x, α, n and their Jacobians
+/// by the implicit function theorem) enters the outer problem. `WorldOptions::formulation = Formulation::bilevel`.
 ///
 /// It is the baseline that the single level is measured by, and an honest one: analytic Jacobians, the same relaxation
 /// and the same outer tolerance, inner solves started from the last iterate's answer.

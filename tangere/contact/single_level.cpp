@@ -142,8 +142,8 @@ void SingleLevelContact::add_joint_rows() {
 void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state) {
   for (FreeMover& mover : problem_.free) {
     const int k = mover.first_v;
-    const Pose X_WL = body_pose(model_, data, mover.body) * to_pose(model_.links().bodies[static_cast<std::size_t>(
-                                                                      mover.body)].X_LB).inverse();
+    const Pose X_WL = body_pose(model_, data, mover.body) *
+                      to_pose(model_.links().bodies[static_cast<std::size_t>(mover.body)].X_LB).inverse();
     Vector6 force = state.tau.segment<6>(k);
     for (int i = 0; i < 6; ++i) force[i] -= model_.links().damping[static_cast<std::size_t>(k + i)] * state.v[k + i];
     mover.begin(X_WL, state.v.segment<3>(k), state.v.segment<3>(k + 3), force.head<3>(), force.tail<3>(),
@@ -175,8 +175,7 @@ void SingleLevelContact::place_shapes(const Data& data, const SmoothState& state
         (coordinates_.slides(k) ? linear : angular) += speed;
       }
       linear += time_step_ * model_.gravity().norm();
-      reach_of_step_[i] = time_step_ * (linear + angular * at.reach) +
-                          0.5 * options_.margin * units_.length(at.body);
+      reach_of_step_[i] = time_step_ * (linear + angular * at.reach) + 0.5 * options_.margin * units_.length(at.body);
     }
     broad_phase_.update(static_cast<int>(i), widened(bounds(shape.shape, poses_[i]), reach_of_step_[i]));
   }
@@ -215,9 +214,8 @@ void SingleLevelContact::add_candidates(int a, int b) {
       if (!parts_A[i].set->scaled) gap = above(*parts_A[i].set, X_A, X_B.p, radius_B);
       if (!parts_B[j].set->scaled) gap = above(*parts_B[j].set, X_B, X_A.p, radius_A);
       if (gap > reach) continue;
-      candidates_.push_back({.key = {a, static_cast<int>(i), b, static_cast<int>(j)},
-                             .mover_A = mover_of(a),
-                             .mover_B = mover_of(b)});
+      candidates_.push_back(
+          {.key = {a, static_cast<int>(i), b, static_cast<int>(j)}, .mover_A = mover_of(a), .mover_B = mover_of(b)});
     }
 }
 
@@ -316,8 +314,7 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.units.mass = std::numeric_limits<double>::infinity();
   for (const int shape : {key.shape_A, key.shape_B}) {
     const int body = scene_.shapes()[static_cast<std::size_t>(shape)].body;
-    if (moves_[static_cast<std::size_t>(body)] != 0)
-      slot.units.mass = std::min(slot.units.mass, units_.mass(body));
+    if (moves_[static_cast<std::size_t>(body)] != 0) slot.units.mass = std::min(slot.units.mass, units_.mass(body));
   }
   slot.units.speed = units_.speed(slot.units.length, time_step_);
   slot.num_cones = part_A.set->rows.num_orthant() + part_A.set->rows.num_cones() + part_B.set->rows.num_orthant() +
@@ -340,8 +337,8 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.pair.moves_B = every_side_ || candidate.mover_B >= 0;
   slot.pair.A.set(*part_A.set, 1.0 / slot.units.length);
   slot.pair.B.set(*part_B.set, 1.0 / slot.units.length);
-  slot.pair.set_friction(std::min(A.friction, B.friction),
-                         torsion_radius(key.shape_A, key.shape_B, slot.units.length), options_.friction);
+  slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(key.shape_A, key.shape_B, slot.units.length),
+                         options_.friction);
 }
 
 void SingleLevelContact::fill_slots() {

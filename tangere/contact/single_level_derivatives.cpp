@@ -134,8 +134,7 @@ void SingleLevelDerivatives::pair_terms(const SmoothProblem& problem, const Smoo
     if (column.kind == Kind::fixed) continue;
     const auto Y_xi = slot.pair.Y.block<6, 6>(0, static_cast<Eigen::Index>(6 * j));
     const auto Y_U = slot.pair.Y.block<6, 6>(0, 12);
-    const std::span<const int> way =
-        column.kind == Kind::tree ? way_of(model_, column.index) : std::span<const int>();
+    const std::span<const int> way = column.kind == Kind::tree ? way_of(model_, column.index) : std::span<const int>();
     const int count = column.kind == Kind::free ? 6 : static_cast<int>(way.size());
     if (response_.cols() < count) response_.setZero(6, count);
     auto response = response_.leftCols(count);
@@ -268,8 +267,7 @@ void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, SmoothIsl
   r_.reset(n, 3 * n);
   for (std::size_t k = island.first_pair(); k < island.last_pair(); ++k) pair_terms(problem, island, problem.pairs[k]);
   if (island.with_tree()) tree_terms(problem, island, step);
-  for (const int i : island.movers())
-    free_terms(problem.free[static_cast<std::size_t>(i)], island.place_of(i), step);
+  for (const int i : island.movers()) free_terms(problem.free[static_cast<std::size_t>(i)], island.place_of(i), step);
 }
 
 bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step) {

@@ -66,8 +66,7 @@ MomentChange moment_change(const Model& model, const FreeMover& mover, const Par
   if (p.kind == Parameter::Kind::center) {
     const Vector3 d = X_LB.R.col(p.component);
     change.center = body.mass / mover.mass * d;
-    change.inertia =
-        body.mass * (2.0 * r.dot(d) * Matrix3::Identity() - r * d.transpose() - d * r.transpose());
+    change.inertia = body.mass * (2.0 * r.dot(d) * Matrix3::Identity() - r * d.transpose() - d * r.transpose());
   }
   if (p.kind == Parameter::Kind::inertia) {
     constexpr int kEntries[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
@@ -198,13 +197,12 @@ class SmoothParameterColumn {
     const Vector3 arm = R * change.center;
     const Vector3 before = V_old - cayley_shift(-dt * W_old, mover.arm) / dt + dt * model_.gravity();
     const Vector3 swept = cayley_shift(dt * mover.W, arm);
-    const Vector3 linear = change.mass * (mover.V_c - before) +
-                           (mover.mass / dt) * (swept + cayley_shift(-dt * W_old, arm));
+    const Vector3 linear =
+        change.mass * (mover.V_c - before) + (mover.mass / dt) * (swept + cayley_shift(-dt * W_old, arm));
     const Matrix3 J = R * change.inertia * R.transpose();
     // F of the step, without gravity
     const Vector3 F = (mover.linear_before - mover.mass * before) / dt;
-    const Vector3 angular =
-        discrete_momentum(J, mover.W, dt) - discrete_momentum(J, W_old, -dt) + dt * arm.cross(F);
+    const Vector3 angular = discrete_momentum(J, mover.W, dt) - discrete_momentum(J, W_old, -dt) + dt * arm.cross(F);
     const int row = island_.place_of(index);
     Eigen::Map<Vector3>(r_ + row) += linear / mover.units.impulse();
     Eigen::Map<Vector3>(r_ + row + 3) += angular / (mover.units.impulse() * mover.units.length);
@@ -235,7 +233,8 @@ class SmoothParameterColumn {
   /// As the body's own position and attitude.
   void add_free_placement(int index, const Parameter& p) {
     const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
-    const Vector6 twist = placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ, p.component, mover.X_WL.p);
+    const Vector6 twist =
+        placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ, p.component, mover.X_WL.p);
     const int row = island_.place_of(index);
     Vector6 d;
     d << mover.X_WL.R.transpose() * twist.head<3>(), mover.X_WL.R.transpose() * twist.tail<3>();
@@ -249,8 +248,8 @@ class SmoothParameterColumn {
   void add_carried_inertia(int index, const Parameter& p) {
     const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
     const Matrix3 Rt = mover.X_next.R.transpose();
-    const Vector6 twist =
-        placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ, p.component, mover.X_next.p);
+    const Vector6 twist = placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ,
+                                          p.component, mover.X_next.p);
     Vector6 in_link;
     in_link << Rt * twist.head<3>(), Rt * twist.tail<3>();
     MomentChange change;
@@ -337,8 +336,10 @@ class SmoothParameterColumn {
       bool any = false;
       for (std::size_t i = 0; i < 2; ++i) {
         if ((i == 0 ? slot.key.shape_A : slot.key.shape_B) != p.shape) continue;
-        const ConvexPart& part = contact_.scene().shape(model_, p.shape).shape.parts()[static_cast<std::size_t>(
-            i == 0 ? slot.key.part_A : slot.key.part_B)];
+        const ConvexPart& part =
+            contact_.scene()
+                .shape(model_, p.shape)
+                .shape.parts()[static_cast<std::size_t>(i == 0 ? slot.key.part_A : slot.key.part_B)];
         const int own = p.component - part.first_parameter;
         if (own < 0 || own >= part.set->num_parameters) continue;
         (i == 0 ? outside.g_A : outside.g_B) = slot.side(static_cast<int>(i)).parameter_forces(own);
@@ -445,8 +446,8 @@ void tree_parameter_columns(const Model& model, Data& data, const SmoothLinearis
     inverse_dynamics_parameter_derivatives(model, data, step.state.q, step.state.v, acceleration, std::span(&p, 1),
                                            column);
     out.col(static_cast<Eigen::Index>(i)) = dt * column.col(0);
-    const bool of_tree = (p.kind == Parameter::Kind::damping || p.kind == Parameter::Kind::stiffness) &&
-                         tree.place(p.index) >= 0;
+    const bool of_tree =
+        (p.kind == Parameter::Kind::damping || p.kind == Parameter::Kind::stiffness) && tree.place(p.index) >= 0;
     if (!of_tree) continue;
     bool of_free_joint = false;
     for (const TreeMover::Turning& turn : tree.turning())
@@ -489,8 +490,7 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
         const Matrix3 Rt = mover.X_WL.R.transpose();
         const double* at = r.data() + island.place_of(m);
         Vector3 linear = -mover.units.speed * (Rt * Eigen::Map<const Vector3>(at));
-        Vector3 angular =
-            -(mover.units.speed / mover.units.length) * (Rt * Eigen::Map<const Vector3>(at + 3));
+        Vector3 angular = -(mover.units.speed / mover.units.length) * (Rt * Eigen::Map<const Vector3>(at + 3));
         if (column.turned_.mover == m) {
           linear += (Rt * mover.V).cross(column.turned_.by);
           angular += (Rt * mover.W).cross(column.turned_.by);

@@ -163,8 +163,10 @@ bool SingleLevelContact::start_warm() {
                   problem_.y.begin() + slot.first_y);
   }
   if (island_.with_tree() && warm_.joint_z.size() == problem_.z.size() - num_pair_rows()) {
-    std::copy(warm_.joint_z.begin(), warm_.joint_z.end(), problem_.z.begin() + static_cast<std::ptrdiff_t>(num_pair_rows()));
-    std::copy(warm_.joint_s.begin(), warm_.joint_s.end(), problem_.s.begin() + static_cast<std::ptrdiff_t>(num_pair_rows()));
+    std::copy(warm_.joint_z.begin(), warm_.joint_z.end(),
+              problem_.z.begin() + static_cast<std::ptrdiff_t>(num_pair_rows()));
+    std::copy(warm_.joint_s.begin(), warm_.joint_s.end(),
+              problem_.s.begin() + static_cast<std::ptrdiff_t>(num_pair_rows()));
     any = any || !warm_.joint_z.empty();
   }
   if (!any) return false;

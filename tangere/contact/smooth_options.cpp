@@ -26,8 +26,8 @@ Formulation formulation_from(std::string_view name) {
 }
 
 std::string_view to_string(SmoothRung rung) {
-  constexpr std::array<std::string_view, kNumSmoothRungs> kNames = {
-      "warm", "cold", "path", "old velocity", "free flight", "ones", "half steps"};
+  constexpr std::array<std::string_view, kNumSmoothRungs> kNames = {"warm",        "cold", "path",      "old velocity",
+                                                                    "free flight", "ones", "half steps"};
   return kNames[static_cast<std::size_t>(rung)];
 }
 

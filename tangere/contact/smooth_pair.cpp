@@ -153,8 +153,7 @@ Vector6 SmoothPair::impulse_change(const Change& change) const {
   }
   out.head<3>() = n * (change.gamma - tangential.dot(change.n)) + at.z[0] * change.n + sliding;
   out.tail<3>() = change.x.cross(W.head<3>());
-  if (num_friction == 3)
-    out.tail<3>() += torsion_radius * (n * change.b[2] + at.z[tail_index(2)] * change.n);
+  if (num_friction == 3) out.tail<3>() += torsion_radius * (n * change.b[2] + at.z[tail_index(2)] * change.n);
   return out;
 }
 

@@ -29,7 +29,6 @@ struct SideVelocity {
   Vector3 spin = Vector3::Zero();
 };
 
-
 /// How z and s of the contact and of the friction lie in memory: γ; then one cone (β₀, β₁ …) or cones (β₀, β_k).
 struct PairNumbers {
   double* z = nullptr;

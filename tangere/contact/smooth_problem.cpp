@@ -49,7 +49,8 @@ void SmoothProblem::lay_out() {
     rows += row.kind == JointRow::Kind::friction ? 2 : 1;
   }
   for (AlignedVector* vector : {&z, &s, &r_s}) vector->resize(static_cast<std::size_t>(rows));
-  for (AlignedVector* vector : {&inner_z, &inner_s, &inner_r, &inner_d}) vector->assign(static_cast<std::size_t>(inner), 0.0);
+  for (AlignedVector* vector : {&inner_z, &inner_s, &inner_r, &inner_d})
+    vector->assign(static_cast<std::size_t>(inner), 0.0);
   for (AlignedVector* vector : {&y, &y_saved, &r_y, &y_0, &dy}) vector->resize(static_cast<std::size_t>(auxiliaries));
   scratch.resize(static_cast<std::size_t>(numbers));
 
@@ -317,8 +318,7 @@ void SmoothIsland::sub_block(const PairSlot& slot, int row_side, int column_side
     // the shared point follows the velocities
     if (row_body.kind == Kind::free && slot.weights[static_cast<std::size_t>(column_side)] != 0.0) {
       const Vector3 F = slot.pair.impulse().head<3>();
-      fixed.bottomRows<3>() +=
-          slot.weights[static_cast<std::size_t>(column_side)] * (so3::hat(F) * column.center);
+      fixed.bottomRows<3>() += slot.weights[static_cast<std::size_t>(column_side)] * (so3::hat(F) * column.center);
     }
   } else {
     const TreeMover::Columns& column = slot.tree[static_cast<std::size_t>(column_side)];

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Natural units of smooth contact: lengths, masses and speeds of the order of what moves, so that the same scene made a
-/// hundred times larger or heavier is the same problem, and κ is relative. Constants of a model: a world with other
+/// Natural units of smooth contact: lengths, masses and speeds of the order of what moves, so that the same scene made
+/// a hundred times larger or heavier is the same problem, and κ is relative. Constants of a model: a world with other
 /// parameters keeps the units of the one it came from, so that derivatives do not see them.
 
 #include <vector>

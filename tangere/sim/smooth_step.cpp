@@ -93,8 +93,8 @@ const StepResult& two_half_steps(const World& world, const State& state, VectorA
   if (tape != nullptr) tape->parts.resize(2);
   State from = state;
   for (std::size_t half = 0; half < 2; ++half) {
-    const StepResult& result = step(*smooth.half_world, from, u, workspace, smooth.half_state,
-                                    tape != nullptr ? &tape->parts[half] : nullptr);
+    const StepResult& result =
+        step(*smooth.half_world, from, u, workspace, smooth.half_state, tape != nullptr ? &tape->parts[half] : nullptr);
     statistics.failures += result.smooth.failures;
     statistics.iterations += result.smooth.iterations;
     statistics.max_iterations = std::max(statistics.max_iterations, result.smooth.max_iterations);

@@ -12,8 +12,9 @@ DenseNcp::DenseNcp(const DenseNcpFunction& function) : function_(function), cone
   for (const NcpCone& cone : cones_) {
     const int least = cone.kind == NcpCone::Kind::orthant ? 1 : 2;
     if (cone.first != next || cone.size < least)
-      throw InputError("cones", "must follow one another from 0 on, orthants of at least 1 and second-order cones of "
-                                "at least 2 entries");
+      throw InputError("cones",
+                       "must follow one another from 0 on, orthants of at least 1 and second-order cones of "
+                       "at least 2 entries");
     next += cone.size;
   }
   if (function.num_y() < 0) throw InputError("num_y", "must not be negative");
@@ -42,7 +43,9 @@ bool DenseNcp::factor() {
   const Eigen::Index n = ny + 2 * nz;
   function_.jacobian(y_, z_, s_, J_);
   std::fill(matrix_.begin(), matrix_.end(), 0.0);
-  const auto at = [&](Eigen::Index i, Eigen::Index j) -> double& { return matrix_[static_cast<std::size_t>(i * n + j)]; };
+  const auto at = [&](Eigen::Index i, Eigen::Index j) -> double& {
+    return matrix_[static_cast<std::size_t>(i * n + j)];
+  };
   for (Eigen::Index i = 0; i < ny + nz; ++i)
     for (Eigen::Index j = 0; j < n; ++j) at(i, j) = J_(i, j);
   for (const NcpCone& cone : cones_) {

@@ -58,7 +58,8 @@ void expect_columns_near(const MatrixX& analytic, const MatrixX& numeric, int nv
     for (int half = 0; half < 2; ++half)
       EXPECT_NEAR_RELATIVE(MatrixX(analytic.block(half * nv, kind * nv, nv, nv)),
                            MatrixX(numeric.block(half * nv, kind * nv, nv, nv)), tolerance)
-          << (half == 0 ? "q" : "v") << " by " << "qvu"[kind];
+          << (half == 0 ? "q" : "v") << " by "
+          << "qvu"[kind];
 }
 
 void expect_derivatives(const World& world, const State& state, const VectorX& u, double kappa,
@@ -198,16 +199,18 @@ Scene floating_robot() {
   const int base = builder.add_body(
       {.name = "trunk", .inertia = mass_properties(trunk, 1000.0), .shapes = {{.shape = trunk, .friction = 0.5}}},
       {.name = "base", .type = JointType::free});
-  builder.add_body({.name = "leg", .inertia = mass_properties(rod, 1000.0), .shapes = {{.shape = rod, .friction = 0.4}}},
-                   {.name = "hip",
-                    .type = JointType::revolute,
-                    .X_PJ = Pose::translation({0.2, 0, 0}),
-                    .X_CJ = Pose::translation({-0.14, 0, 0}),
-                    .axis = {0, 1, 0},
-                    .dofs = {{.lower = -1.0, .upper = 0.5, .damping = 0.1, .friction = 0.2}}},
-                   base);
-  builder.add_body({.name = "ball", .inertia = mass_properties(ball, 1000.0), .shapes = {{.shape = ball, .friction = 0.3}}},
-                   {.name = "ball", .type = JointType::free});
+  builder.add_body(
+      {.name = "leg", .inertia = mass_properties(rod, 1000.0), .shapes = {{.shape = rod, .friction = 0.4}}},
+      {.name = "hip",
+       .type = JointType::revolute,
+       .X_PJ = Pose::translation({0.2, 0, 0}),
+       .X_CJ = Pose::translation({-0.14, 0, 0}),
+       .axis = {0, 1, 0},
+       .dofs = {{.lower = -1.0, .upper = 0.5, .damping = 0.1, .friction = 0.2}}},
+      base);
+  builder.add_body(
+      {.name = "ball", .inertia = mass_properties(ball, 1000.0), .shapes = {{.shape = ball, .friction = 0.3}}},
+      {.name = "ball", .type = JointType::free});
   Scene scene{builder.build(), {}};
   scene.state = {neutral_configuration(scene.model), VectorX::Zero(13)};
   scene.state.q.segment<7>(0) << 0, 0, 0.15, 0.1, 0.2, 0, 1;
@@ -279,7 +282,8 @@ void expect_parameter_derivatives(const World& world, const State& state, double
     // a free body with armature is not integrated as one without: there is no derivative at 0
     const bool of_free_body =
         parameters[i].kind == StepParameter::Kind::model && parameters[i].model.kind == Parameter::Kind::armature;
-    if (of_free_body && world.implicit_inertia()[parameters[i].model.index] == 0.0 && name.find('[') != std::string::npos)
+    if (of_free_body && world.implicit_inertia()[parameters[i].model.index] == 0.0 &&
+        name.find('[') != std::string::npos)
       continue;
     // numbers that are at the end of their range are looked at from inside
     const bool at_end = values[column] == 0.0 &&
@@ -293,8 +297,9 @@ void expect_parameter_derivatives(const World& world, const State& state, double
     };
     Difference numeric;
     try {
-      numeric = difference(moved, 1, 2 * world.nv(),
-                           {.scale = std::min(1e-3, kappa), .side = at_end ? Side::forward : Side::both, .noise = 1e-13});
+      numeric =
+          difference(moved, 1, 2 * world.nv(),
+                     {.scale = std::min(1e-3, kappa), .side = at_end ? Side::forward : Side::both, .noise = 1e-13});
     } catch (const InputError&) {
       continue;  // a value that is not possible (a spring of a ball joint)
     }
@@ -308,7 +313,8 @@ void expect_parameter_derivatives(const World& world, const State& state, double
 TEST(SmoothDerivatives, InParametersOfFreeBodies) {
   FreeBody box{.shape = Box{.size = {0.2, 0.3, 0.1}}, .X_WB = {so3::exp(Vector3(0.3, 0.2, 0.1)), Vector3(0, 0, 0.14)}};
   box.velocity << 0.5, 0.2, -2.0, 1.0, 2.0, 0.5;
-  FreeBody ball{.shape = Ellipsoid{.semi_axes = {0.06, 0.05, 0.07}}, .X_WB = Pose::translation({0.01, 0.02, 0.29}), .mass = 0.4};
+  FreeBody ball{
+      .shape = Ellipsoid{.semi_axes = {0.06, 0.05, 0.07}}, .X_WB = Pose::translation({0.01, 0.02, 0.29}), .mass = 0.4};
   ball.velocity << 0.2, -0.1, -4.0, 0.5, 0.0, 1.0;
   const StepCase scene = free_bodies("pair", {box, ball}, 0.5, 0.0, tight(0.01, 1e-3));
   expect_parameter_derivatives(scene.world, scene.state, 1e-3);
