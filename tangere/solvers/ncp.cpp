@@ -66,7 +66,7 @@ void NcpSolver::bind(NcpProblem& problem) {
 }
 
 /// r = target e - z ∘ s - second_order Δz ∘ Δs.
-void NcpSolver::set_target(const NcpProblem&, double target, double second_order) {
+void NcpSolver::set_target(double target, double second_order) {
   for (const NcpCone& cone : cones_) {
     if (cone.kind == NcpCone::Kind::orthant) {
       for (int k = cone.first; k < cone.first + cone.size; ++k) {
@@ -177,12 +177,12 @@ NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
 
     // direction
     const bool plain = jammed || result.nu < kPlainBelow * kappa;
-    set_target(problem, jammed ? std::max(result.nu, kappa) : kappa, 0.0);
+    set_target(jammed ? std::max(result.nu, kappa) : kappa, 0.0);
     problem.solve(r_, dz_, ds_);
     double a = std::min(1.0, options.fraction * largest_step(2.0));
     if (!plain) {
       const double ratio = std::max(product_after(a), 0.0) / result.nu;
-      set_target(problem, std::max(ratio * ratio * ratio * result.nu, kappa), a * a);
+      set_target(std::max(ratio * ratio * ratio * result.nu, kappa), a * a);
       problem.solve(r_, dz_, ds_);
       a = std::min(1.0, options.fraction * largest_step(2.0));
     }

@@ -106,7 +106,7 @@ class NcpSolver {
   NcpResult continue_to(double kappa, NcpProblem& problem, NcpOptions options);
 
  private:
-  void set_target(const NcpProblem& problem, double target, double second_order);
+  void set_target(double target, double second_order);
   [[nodiscard]] double complementarity(double kappa) const;
   [[nodiscard]] double mean_product() const;
   [[nodiscard]] double largest_step(double cap) const;
