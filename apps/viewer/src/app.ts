@@ -35,6 +35,7 @@ export class App {
   /** A live run is over, and not all of its frames came. */
   onMissed: () => void = () => undefined;
 
+  private stopFollowing: () => void = () => undefined;
   private times: number[] = [];
   private reader: RecordingReader | null = null;
   private sliders: Map<number, number> | null = null;
@@ -112,33 +113,36 @@ export class App {
     await this.load(await file.text(), file.name);
   }
 
-  /** Shows the first frame as soon as it is read, then the rest as it comes. */
-  async load(text: string, name: string): Promise<void> {
+  /** Shows the first frame as soon as it is read, then the rest as it comes. A live run that was shown before is left.
+   * True when all of it is read and still what is shown. */
+  async load(text: string, name: string): Promise<boolean> {
     let reader: RecordingReader;
     try {
       reader = new RecordingReader(text);
       this.reader = reader;
       reader.readSome(0);
+      this.leaveLive();
       this.begin(reader.recording);
     } catch (error) {
       this.fail(name, error);
-      return;
+      return false;
     }
     try {
       while (reader.readSome(SLICE)) {
-        if (this.reader !== reader) return; // another one was opened meanwhile
+        if (this.reader !== reader) return false; // another one was opened meanwhile
         this.framesCame();
         this.setNote(`reading ${Math.round(100 * reader.progress)} %`);
         await new Promise((resolve) => setTimeout(resolve));
       }
     } catch (error) {
       this.fail(name, error);
-      return;
+      return false;
     }
     this.framesCame();
     this.loaded = true;
     const { complete, frames } = reader.recording;
     this.setNote(complete ? '' : `the run did not come to its end: ${frames.length} frames`);
+    return true;
   }
 
   private begin(recording: Recording): void {
@@ -204,32 +208,43 @@ export class App {
   // a run that is still going
 
   goLive(): void {
+    const recording = this.recording!;
     this.timeline.live.hidden = false;
     this.player.follow = true;
-    follow({
+    this.stopFollowing = follow({
       lastTime: () => this.times[this.times.length - 1] ?? -Infinity,
-      onState: (connected) => {
-        if (!this.recording?.complete) this.setNote(connected ? 'live' : 'connection lost, trying again');
+      onState: (connected) => this.setNote(connected ? 'live' : 'connection lost, trying again'),
+      onGone: () => {
+        this.leaveLive();
+        this.setNote(`the command that made the run is gone: ${recording.frames.length} frames`);
       },
       onEnd: (numFrames) => {
-        this.recording!.complete = true;
-        this.player.follow = false;
-        this.timeline.live.hidden = true;
+        recording.complete = true;
+        this.leaveLive();
         this.setNote('the run has ended');
         // what was skipped on the way
         if (this.times.length < numFrames) this.onMissed();
       },
       onFrame: (line) => {
         try {
-          addFrame(this.recording!, parse(line, 'live'));
+          addFrame(recording, parse(line, 'live'));
         } catch (error) {
+          this.leaveLive();
           this.fail('live', error);
           return;
         }
-        if (this.times.length === 0) this.begin(this.recording!);
+        if (this.times.length === 0) this.begin(recording);
         else this.framesCame();
       },
     });
+  }
+
+  /** What comes from now on is not for what is shown. */
+  private leaveLive(): void {
+    this.stopFollowing();
+    this.stopFollowing = () => undefined;
+    this.player.follow = false;
+    this.timeline.live.hidden = true;
   }
 
   // time
@@ -263,6 +278,7 @@ export class App {
 
   /** With sliders: the frame's coordinates, but for those that were moved. */
   private updatePoses(recording: Recording, frame: Frame): void {
+    if (recording.coordinates.length === 0) return;
     const q = frame.q?.slice() ?? neutral(recording);
     if (this.sliders === null) {
       this.poses = null;

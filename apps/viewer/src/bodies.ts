@@ -80,7 +80,7 @@ export class BodySet {
       this.root.add(group);
     }
     recording.shapes.forEach((entry, i) => {
-      const plane = entry.shape.type === 'halfspace';
+      const plane = entry.shape.type === 'halfspace' && entry.mesh === null;
       if (plane && !withPlanes) return;
       const mesh = this.makeMesh(recording, entry, geometries.get(entry, `shapes[${i}]`), plane);
       this.meshes.push(mesh);

@@ -39,6 +39,22 @@ export function number(value: Json, place: string): number {
   return value;
 }
 
+/** Beyond this (metres, seconds) single precision, in which pictures are made, has no room for what is there. */
+export const MOST_COORDINATE = 1e9;
+
+/** A number that says where or when something is. */
+export function coordinate(value: Json, place: string): number {
+  const x = number(value, place);
+  if (!(Math.abs(x) <= MOST_COORDINATE)) fail(place, `must be within ±${MOST_COORDINATE.toExponential(0)}, got ${x}`);
+  return x;
+}
+
+export function coordinates(value: Json, place: string, length = -1): number[] {
+  const all = numbers(value, place, length);
+  for (let i = 0; i < all.length; ++i) if (!(Math.abs(all[i]!) <= MOST_COORDINATE)) coordinate(all[i], `${place}[${i}]`);
+  return all;
+}
+
 export function integer(value: Json, place: string, lowest: number, highest: number): number {
   const whole = number(value, place);
   if (!Number.isInteger(whole) || whole < lowest || whole > highest)

@@ -12,13 +12,16 @@ declare global {
 }
 
 async function fromServer(app: App): Promise<void> {
+  const shown = app.recording;
   const answer = await fetch('recording');
+  const text = await answer.text();
+  // something else was opened meanwhile
+  if (app.recording !== shown) return;
   if (!answer.ok) {
     app.hint();
     return;
   }
-  await app.load(await answer.text(), 'recording');
-  if (answer.headers.get('x-tangere-live') !== '1' || app.recording === null) return;
+  if (!(await app.load(text, 'recording')) || answer.headers.get('x-tangere-live') !== '1') return;
   app.onMissed = () => void fromServer(app);
   app.goLive();
 }

@@ -2,7 +2,7 @@
 // there is something to see at once; then frames, as many as there is time for. A text that was cut off gives the frames
 // that are whole.
 
-import { array, fail, InputError, integer, list, number, numbers, object, parse, text, type Json } from './json';
+import { array, coordinate, coordinates, fail, InputError, integer, list, number, numbers, object, parse, text, type Json } from './json';
 
 export type Vec3 = [number, number, number];
 export type Quat = [number, number, number, number];
@@ -125,13 +125,17 @@ function vec3(value: Json, place: string): Vec3 {
   return numbers(value, place, 3) as Vec3;
 }
 
+function point(value: Json, place: string): Vec3 {
+  return coordinates(value, place, 3) as Vec3;
+}
+
 function unit(q: number[], first: number, place: string): void {
   const length = Math.hypot(q[first]!, q[first + 1]!, q[first + 2]!, q[first + 3]!);
   if (!(Math.abs(length - 1) <= 1e-6)) fail(place, `the quaternion must have unit length, got ${length}`);
 }
 
 function placement(entry: Record<string, Json>, place: string): Placement {
-  const position = entry.position === undefined ? ([0, 0, 0] as Vec3) : vec3(entry.position, `${place}.position`);
+  const position = entry.position === undefined ? ([0, 0, 0] as Vec3) : point(entry.position, `${place}.position`);
   if (entry.quaternion === undefined) return { position, quaternion: IDENTITY };
   const quaternion = numbers(entry.quaternion, `${place}.quaternion`, 4) as Quat;
   unit(quaternion, 0, `${place}.quaternion`);
@@ -140,7 +144,7 @@ function placement(entry: Record<string, Json>, place: string): Placement {
 
 function mesh(value: Json, place: string): Mesh {
   const entry = object(value, place);
-  const vertices = numbers(entry.vertices, `${place}.vertices`);
+  const vertices = coordinates(entry.vertices, `${place}.vertices`);
   const triangles = numbers(entry.triangles, `${place}.triangles`);
   if (vertices.length % 3 !== 0 || triangles.length % 3 !== 0) fail(place, 'must have three numbers a vertex and a triangle');
   for (let i = 0; i < triangles.length; ++i) integer(triangles[i], `${place}.triangles[${i}]`, 0, vertices.length / 3 - 1);
@@ -168,25 +172,31 @@ function shapeEntry(value: Json, place: string, numBodies: number, meshes: Mesh[
   };
 }
 
-function link(value: Json, place: string, index: number): Link {
+/** Where something is in q, of which a link has seven numbers at most. */
+function indexInQ(value: Json, place: string, numLinks: number): number {
+  if (numLinks === 0) fail(place, 'there are no links');
+  return integer(value, place, 0, 7 * numLinks - 1);
+}
+
+function link(value: Json, place: string, index: number, numLinks: number): Link {
   const entry = object(value, place);
   return {
     kind: oneOf(entry.kind, `${place}.kind`, ['revolute', 'prismatic', 'screw', 'ball', 'free'] as const),
     // parents come first, so there are no circles
     parent: integer(entry.parent, `${place}.parent`, -1, index - 1),
-    firstQ: integer(entry.first_q, `${place}.first_q`, 0, 1e9),
+    firstQ: indexInQ(entry.first_q, `${place}.first_q`, numLinks),
     pitch: entry.pitch === undefined ? 0 : number(entry.pitch, `${place}.pitch`),
     ...placement(entry, place),
   };
 }
 
-function coordinate(value: Json, place: string): Coordinate {
+function slider(value: Json, place: string, numLinks: number): Coordinate {
   const entry = object(value, place);
   const optional = (key: string, otherwise: number): number =>
     entry[key] === undefined ? otherwise : number(entry[key], `${place}.${key}`);
   return {
     name: text(entry.name, `${place}.name`),
-    q: integer(entry.q, `${place}.q`, 0, 1e9),
+    q: indexInQ(entry.q, `${place}.q`, numLinks),
     lower: optional('lower', -Infinity),
     upper: optional('upper', Infinity),
     source: optional('source', -1),
@@ -207,6 +217,7 @@ function poses(value: Json, place: string, numBodies: number): Float64Array {
     }
     const pose = numbers(entry, `${place}[${b}]`, 7);
     unit(pose, 3, `${place}[${b}]`);
+    for (let i = 0; i < 3; ++i) coordinate(pose[i], `${place}[${b}]`);
     all.set(pose, 7 * b);
   }
   return all;
@@ -214,22 +225,34 @@ function poses(value: Json, place: string, numBodies: number): Float64Array {
 
 function ghost(value: Json, place: string, numBodies: number): Ghost {
   const entry = object(value, place);
-  const t = numbers(entry.t, `${place}.t`);
+  const t = coordinates(entry.t, `${place}.t`);
   const all = list(entry.poses, `${place}.poses`, (item, where) => poses(item, where, numBodies));
   if (all.length !== t.length || t.length === 0) fail(place, 'must have poses for each of its times, and at least one');
   return { name: text(entry.name, `${place}.name`), t, poses: all };
 }
 
+/** Strings and numbers are only shown. */
+function label(value: Json, place: string): string {
+  if (value === undefined) return '';
+  return typeof value === 'number' ? String(value) : text(value, place);
+}
+
+/** Written as text, since numbers here are exact to 2^53 only; files of others may have a number. */
+function seedText(value: Json, place: string): string {
+  const digits = label(value, place);
+  if (typeof value === 'number' ? !(Number.isInteger(value) && value >= 0) : !/^\d*$/.test(digits)) fail(place, `must be a whole number, not negative, got ${digits}`);
+  return typeof value === 'number' && !Number.isSafeInteger(value) ? `about ${digits}` : digits;
+}
+
 function stamp(value: Json, place: string): Stamp {
   if (value === undefined) return { program: '', command: '', seed: '', options: [] };
   const entry = object(value, place);
-  const shown = (item: Json): string => (item === undefined ? '' : String(item));
   const options = entry.options === undefined ? {} : object(entry.options, `${place}.options`);
   return {
-    program: shown(entry.program),
-    command: shown(entry.command),
-    seed: shown(entry.seed),
-    options: Object.entries(options).map(([name, item]) => [name, shown(item)]),
+    program: label(entry.program, `${place}.program`),
+    command: label(entry.command, `${place}.command`),
+    seed: seedText(entry.seed, `${place}.seed`),
+    options: Object.entries(options).map(([name, item]) => [name, label(item, `${place}.options.${name}`)]),
   };
 }
 
@@ -245,6 +268,7 @@ export function readHeader(value: Json): Recording {
   if (root.version !== 1) fail('version', `must be 1, got ${String(root.version)}: another program wrote it`);
   const bodies = array(root.bodies, 'bodies').map((item, i) => text(item, `bodies[${i}]`));
   const meshes = list(root.meshes, 'meshes', mesh);
+  const numLinks = root.links === undefined ? 0 : array(root.links, 'links').length;
   const recording: Recording = {
     name: root.name === undefined ? '' : text(root.name, 'name'),
     timeStep: root.time_step === undefined ? 0 : number(root.time_step, 'time_step'),
@@ -252,9 +276,9 @@ export function readHeader(value: Json): Recording {
     madeBy: stamp(root.made_by, 'made_by'),
     bodies,
     shapes: list(root.shapes, 'shapes', (item, place) => shapeEntry(item, place, bodies.length, meshes)),
-    links: list(root.links, 'links', (item, place) => link(item, place, Number(/\[(\d+)\]$/.exec(place)![1]))),
+    links: list(root.links, 'links', (item, place) => link(item, place, Number(/\[(\d+)\]$/.exec(place)![1]), numLinks)),
     attachments: [],
-    coordinates: list(root.coordinates, 'coordinates', coordinate),
+    coordinates: list(root.coordinates, 'coordinates', (item, place) => slider(item, place, numLinks)),
     channels: list(root.channels, 'channels', (item, place) => {
       const entry = object(item, place);
       return { name: text(entry.name, `${place}.name`), unit: entry.unit === undefined ? '' : text(entry.unit, `${place}.unit`) };
@@ -286,7 +310,7 @@ function contact(value: Json, place: string, numBodies: number): Contact {
   return {
     bodies: bodyPair(entry.bodies, `${place}.bodies`, numBodies),
     type: entry.type === undefined ? '' : text(entry.type, `${place}.type`),
-    point: vec3(entry.point, `${place}.point`),
+    point: point(entry.point, `${place}.point`),
     normal: vec3(entry.normal, `${place}.normal`),
     impulse: vec3(entry.impulse, `${place}.impulse`),
     distance: entry.distance === undefined ? null : number(entry.distance, `${place}.distance`),
@@ -301,9 +325,9 @@ function pair(value: Json, place: string, numBodies: number): Pair {
   return {
     bodies: bodyPair(entry.bodies, `${place}.bodies`, numBodies),
     alpha,
-    point: scaled ? vec3(entry.point, `${place}.point`) : null,
-    witnessA: vec3(entry.witness_a, `${place}.witness_a`),
-    witnessB: vec3(entry.witness_b, `${place}.witness_b`),
+    point: scaled ? point(entry.point, `${place}.point`) : null,
+    witnessA: point(entry.witness_a, `${place}.witness_a`),
+    witnessB: point(entry.witness_b, `${place}.witness_b`),
     normal: vec3(entry.normal, `${place}.normal`),
   };
 }
@@ -312,7 +336,7 @@ export function addFrame(recording: Recording, value: Json): void {
   const index = recording.frames.length;
   const place = `frames[${index}]`;
   const entry = object(value, place);
-  const t = number(entry.t, `${place}.t`);
+  const t = coordinate(entry.t, `${place}.t`);
   const before = recording.frames[index - 1];
   if (before !== undefined && !(t > before.t)) fail(`${place}.t`, `must be later than the frame before it (${before.t} s)`);
   const values = list(entry.values, `${place}.values`, (item, where) => (item === null ? NaN : number(item, where)));
@@ -322,7 +346,7 @@ export function addFrame(recording: Recording, value: Json): void {
   recording.frames.push({
     t,
     poses: poses(entry.poses, `${place}.poses`, numBodies),
-    q: entry.q === undefined ? null : numbers(entry.q, `${place}.q`),
+    q: entry.q === undefined ? null : coordinates(entry.q, `${place}.q`),
     v: entry.v === undefined ? null : numbers(entry.v, `${place}.v`),
     contacts: list(entry.contacts, `${place}.contacts`, (item, where) => contact(item, where, numBodies)),
     pairs: list(entry.pairs, `${place}.pairs`, (item, where) => pair(item, where, numBodies)),
@@ -346,6 +370,16 @@ export function frameAt(times: ArrayLike<number>, count: number, t: number): num
 
 const FRAMES_LINE = '\n"frames": [\n';
 
+/** A text without the line that begins frames: someone formatted it, or it was cut off before it. */
+function parseWhole(source: string): Json {
+  try {
+    return parse(source, 'the text');
+  } catch (error) {
+    if (!(error instanceof InputError) || !source.slice(0, 4096).includes('"tangere-recording"')) throw error;
+    fail('header', `the file was cut off before its first frame, or is not JSON: ${error.message}`);
+  }
+}
+
 /** Reads a text: the header when made, frames by `readSome`. */
 export class RecordingReader {
   readonly recording: Recording;
@@ -358,7 +392,7 @@ export class RecordingReader {
     const headerEnd = source.indexOf(FRAMES_LINE);
     if (headerEnd < 0) {
       // someone formatted it: all at once
-      const root = object(parse(source, 'the text'), 'recording');
+      const root = object(parseWhole(source), 'recording');
       this.recording = readHeader(root);
       this.items = array(root.frames, 'frames');
       this.recording.complete = root.complete !== false;

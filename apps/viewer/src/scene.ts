@@ -27,7 +27,7 @@ import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { BodySet, GeometryStore, type Drawn, type ShapeMesh } from './bodies';
 import { Markers } from './markers';
 import { frameAt, type Contact, type Frame, type Pair, type Recording, type Vec3 } from './recording';
-import { FINE } from './shapes';
+import { FINE, planeOf } from './shapes';
 import { PALETTES, type Theme } from './theme';
 
 export interface Show {
@@ -264,11 +264,9 @@ export class SceneView {
     const normal = Z.clone().applyQuaternion(this.turn);
     const foot = new Vector3();
     if (plane !== undefined) {
-      const { shape } = plane.userData.entry;
-      normal.set(...(shape.normal as Vec3));
-      foot.copy(normal).multiplyScalar(((shape.offset as number | undefined) ?? 0) / normal.lengthSq());
-      plane.localToWorld(foot);
-      normal.normalize().transformDirection(plane.matrixWorld);
+      const own = planeOf(plane.userData.entry.shape, 'plane');
+      foot.copy(plane.localToWorld(own.foot));
+      normal.copy(own.normal).transformDirection(plane.matrixWorld);
     }
     this.grid.quaternion.copy(new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), normal));
     this.grid.position.copy(foot).addScaledVector(normal, lift);

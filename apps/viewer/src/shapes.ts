@@ -14,7 +14,7 @@ import {
 } from 'three';
 import { toCreasedNormals } from 'three/addons/utils/BufferGeometryUtils.js';
 
-import { fail, number, numbers } from './json';
+import { fail, MOST_COORDINATE, number, numbers } from './json';
 import type { Mesh, ShapeEntry } from './recording';
 
 /** Points on a full circle, where there is no reason for fewer. */
@@ -35,15 +35,27 @@ function meshGeometry(mesh: Mesh): BufferGeometry {
   return toCreasedNormals(geometry, CREASE);
 }
 
+function checkReach(reach: number, place: string): void {
+  // rounding to single precision must not refuse what is at the bound
+  if (!(Math.abs(reach) <= MOST_COORDINATE * (1 + 1e-6))) fail(place, `must not reach further than ${MOST_COORDINATE.toExponential(0)} m, got ${reach}`);
+}
+
+/** Of a half-space, in its frame: the unit normal, and the point of the plane that is nearest to the origin. */
+export function planeOf(shape: ShapeEntry['shape'], place: string): { normal: Vector3; foot: Vector3 } {
+  const [x, y, z] = numbers(shape.normal, `${place}.normal`, 3) as [number, number, number];
+  const length = Math.hypot(x, y, z);
+  if (!(length > 0)) fail(`${place}.normal`, 'must not be zero');
+  const distance = (shape.offset === undefined ? 0 : number(shape.offset, `${place}.offset`)) / length;
+  checkReach(distance, place);
+  const normal = new Vector3(x / length, y / length, z / length);
+  return { normal, foot: normal.clone().multiplyScalar(distance) };
+}
+
 /** A disc on the plane, facing out. */
 function halfSpace(shape: ShapeEntry['shape'], place: string, size: number): BufferGeometry {
-  const normal = new Vector3(...(numbers(shape.normal, `${place}.normal`, 3) as [number, number, number]));
-  const length = normal.length();
-  if (!(length > 0)) fail(`${place}.normal`, 'must not be zero');
-  const offset = shape.offset === undefined ? 0 : number(shape.offset, `${place}.offset`);
+  const { normal, foot } = planeOf(shape, place);
   const geometry = new CircleGeometry(size, 96);
-  geometry.applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), normal.clone().divideScalar(length)));
-  const foot = normal.multiplyScalar(offset / (length * length));
+  geometry.applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), normal));
   return geometry.translate(foot.x, foot.y, foot.z);
 }
 
@@ -52,10 +64,9 @@ function alongX(geometry: BufferGeometry): BufferGeometry {
   return geometry.rotateZ(-Math.PI / 2);
 }
 
-/** `size`: the radius of the disc that stands for a half-space; `round`: points on a full circle, a multiple of 4. All of
- * them lie on the true surface. */
-export function shapeGeometry(entry: ShapeEntry, place: string, size: number, round = FINE): BufferGeometry {
-  const shape = entry.shape;
+/** From numbers alone. */
+function ownGeometry(entry: ShapeEntry, place: string, round: number): BufferGeometry {
+  const { shape } = entry;
   const where = `${place}.shape`;
   switch (shape.type) {
     case 'sphere':
@@ -76,14 +87,24 @@ export function shapeGeometry(entry: ShapeEntry, place: string, size: number, ro
       const radius = height * Math.tan(positive(shape, 'half_angle', where));
       return alongX(new CylinderGeometry(radius, 0, height, round)).translate(-height / 4, 0, 0);
     }
-    case 'halfspace':
-      return halfSpace(shape, where, size);
     case 'ellipsoid':
-      if (shape.semi_axes !== undefined && entry.mesh === null) {
+      if (shape.semi_axes !== undefined) {
         const [x, y, z] = numbers(shape.semi_axes, `${where}.semi_axes`, 3) as [number, number, number];
         return new SphereGeometry(1, round, round / 2).scale(x, y, z);
       }
   }
-  if (entry.mesh === null) fail(place, `a shape of type '${shape.type}' needs a mesh to be drawn`);
-  return meshGeometry(entry.mesh);
+  fail(place, `a shape of type '${shape.type}' needs a mesh to be drawn`);
+}
+
+/** `size`: the radius of the disc that stands for a half-space; `round`: points on a full circle, a multiple of 4. All of
+ * them lie on the true surface. A mesh is what is drawn where there is one. */
+export function shapeGeometry(entry: ShapeEntry, place: string, size: number, round = FINE): BufferGeometry {
+  if (entry.mesh !== null) return meshGeometry(entry.mesh);
+  if (entry.shape.type === 'halfspace') return halfSpace(entry.shape, `${place}.shape`, size);
+  const geometry = ownGeometry(entry, place, round);
+  geometry.computeBoundingBox();
+  const { min, max } = geometry.boundingBox!;
+  checkReach(Math.max(...max.toArray(), ...min.negate().toArray()), `${place}.shape`);
+  geometry.boundingBox = null;
+  return geometry;
 }

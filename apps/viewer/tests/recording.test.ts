@@ -83,9 +83,29 @@ describe('a recording', () => {
     ['a text where a number belongs', TEXT.replace('"t": 0.1', '"t": "x"'), /frames\[1\]\.t: must be a number, got a string/],
     ['too few values', TEXT.replace(`"values": [${1 / 3}, null]`, '"values": []'), /frames\[1\]\.values: must have one value a channel \(2\), got 0/],
     ['a broken frame in the middle', TEXT.replace('{"t": 0.1,', '{"t": 0.1'), /frames\[1\]: is not JSON/],
+    ['a header that was cut off', HEADER.slice(0, 200), /header: the file was cut off before its first frame/],
+    ['a body far away', TEXT.replace('[1, 2, 3, 0, 0, 0, 1]', '[1, 1e20, 3, 0, 0, 0, 1]'), /frames\[1\]\.poses\[0\]: must be within ±1e\+9, got 100000000000000000000/],
+    ['a placement far away', TEXT.replace('"position": [0, 0, 1]', '"position": [0, 0, -1e300]'), /shapes\[1\]\.position\[2\]: must be within/],
+    ['a mesh too large', TEXT.replace('"vertices": [0', '"vertices": [1e39'), /meshes\[0\]\.vertices\[0\]: must be within/],
+    ['a contact far away', TEXT.replace('"point": [0,0,0]', '"point": [0,2e9,0]'), /frames\[0\]\.contacts\[0\]\.point\[1\]: must be within/],
+    ['a witness far away', TEXT.replace('"witness_a": [0,0,0]', '"witness_a": [0,0,1e30]'), /frames\[0\]\.pairs\[0\]\.witness_a\[2\]: must be within/],
+    ['a time too late', TEXT.replace('"t": 0.2', '"t": 1e30'), /frames\[2\]\.t: must be within/],
+    ['a link of a huge q', TEXT.replace('"channels"', '"links": [{"kind": "revolute", "parent": -1, "first_q": 900000000}],\n"channels"'), /links\[0\]\.first_q: must be a whole number from 0 to 6/],
+    ['a slider without links', TEXT.replace('"channels"', '"coordinates": [{"name": "c", "q": 900000000}],\n"channels"'), /coordinates\[0\]\.q: there are no links/],
+    ['half a seed', TEXT.replace('"seed": 7', '"seed": 1.5'), /made_by\.seed: must be a whole number/],
+    ['an option that is a list', TEXT.replace('"steps": "3"', '"steps": []'), /made_by\.options\.steps: must be a string, got an array/],
     ['a negative scaling', TEXT.replace('"alpha": 1.5', '"alpha": -1'), /frames\[0\]\.pairs\[0\]\.alpha/],
   ])('with %s says where it is wrong', (_, text, message) => {
     expect(() => read(text)).toThrow(message);
+  });
+
+  it('shows seeds as they are, however large', () => {
+    const seed = (value: string): string => read(TEXT.replace('"seed": 7', `"seed": ${value}`)).madeBy.seed;
+    expect(seed('"18446744073709551615"')).toBe('18446744073709551615');
+    expect(seed('12')).toBe('12');
+    // a number beyond 2^53 is not known exactly here
+    expect(seed('18446744073709551615')).toMatch(/^about /);
+    expect(read(TEXT.replace('"steps": "3"', '"steps": 3')).madeBy.options).toEqual([['steps', '3']]);
   });
 
   it('keeps no surprises from hostile names', () => {

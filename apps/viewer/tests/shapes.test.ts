@@ -3,6 +3,7 @@
 import { Vector3, type BufferGeometry } from 'three';
 import { describe, expect, it } from 'vitest';
 
+import { GeometryStore } from '../src/bodies';
 import type { ShapeEntry } from '../src/recording';
 import { shapeGeometry } from '../src/shapes';
 
@@ -55,6 +56,19 @@ describe('drawn shapes', () => {
     expect([new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)].map((d) => reach(geometry, d))).toEqual([1, 2, 3]);
   });
 
+  it('a mesh is drawn whatever the shape, and does not stand for others', () => {
+    const mesh = { vertices: [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3], triangles: [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3] };
+    const geometries = new GeometryStore(10, 16);
+    const ball = geometries.get(entry({ type: 'sphere', radius: 5 }, mesh), 'shapes[0]');
+    expect(reach(ball, new Vector3(0, 0, 1))).toBe(3);
+    expect(reach(geometries.get(entry({ type: 'sphere', radius: 5 }), 'shapes[1]'), new Vector3(0, 0, 1))).toBeCloseTo(5, 6);
+    expect(reach(geometries.get(entry({ type: 'mesh' }, mesh), 'shapes[2]'), new Vector3(0, 0, 1))).toBe(3);
+  });
+
+  it('at the bound is drawn', () => {
+    expect(() => shapeGeometry(entry({ type: 'sphere', radius: 1e9 }), 'shapes[0]', 10)).not.toThrow();
+  });
+
   it('a half-space is a disc on its plane', () => {
     const geometry = shapeGeometry(entry({ type: 'halfspace', normal: [0, 3, 4], offset: 10 }), 'shapes[0]', 7);
     const normal = new Vector3(0, 0.6, 0.8);
@@ -72,6 +86,10 @@ describe('drawn shapes', () => {
     [{ type: 'polytope' }, /shapes\[3\]: a shape of type 'polytope' needs a mesh/],
     [{ type: 'teapot' }, /'teapot' needs a mesh/],
     [{ type: 'halfspace', normal: [0, 0, 0] }, /must not be zero/],
+    [{ type: 'sphere', radius: 1e30 }, /shapes\[3\]\.shape: must not reach further than 1e\+9 m/],
+    [{ type: 'cone', height: 1, half_angle: Math.PI / 2 }, /must not reach further/],
+    [{ type: 'box', size: [1, 1e300, 1] }, /must not reach further/],
+    [{ type: 'halfspace', normal: [0, 0, 1e-3], offset: 1e8 }, /must not reach further/],
   ])('%j is refused', (shape, message) => {
     expect(() => shapeGeometry(entry(shape as ShapeEntry['shape']), 'shapes[3]', 10)).toThrow(message);
   });
