@@ -62,6 +62,14 @@ async function picture(page) {
   });
 }
 
+async function dropFile(page, text) {
+  await page.evaluate((content) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([content], 'dropped.json'));
+    window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+  }, text);
+}
+
 const counts = (page) => page.evaluate(() => window.tangere.view.counts());
 
 const cases = {
@@ -290,13 +298,7 @@ const cases = {
   async bad(browser) {
     const { html, record } = simulated('mixed_stack.json', 20);
     const { page, complaints } = await openPage(browser);
-    const drop = async (text) => {
-      await page.evaluate((content) => {
-        const transfer = new DataTransfer();
-        transfer.items.add(new File([content], 'dropped.json'));
-        window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
-      }, text);
-    };
+    const drop = (text) => dropFile(page, text);
     await openFile(page, html);
     const good = fs.readFileSync(record, 'utf8');
     for (const [text, message] of [
@@ -304,6 +306,13 @@ const cases = {
       ['{"format": "tangere-recording", "version": 9}', /version: must be 1/],
       [good.replace('"body":1', '"body":99'), /shapes\[1\]\.body/],
       [good.replace('{"t":0.02', '{"t":-1'), /frames\[1\]\.t: must be later/],
+      [good.slice(0, 200), /header: the file was cut off before its first frame/],
+      [good.replace('"poses":[[0.0,', '"poses":[[1e20,'), /frames\[0\]\.poses\[0\]: must be within/],
+      [good.replace('"size":[', '"size":[1e30,').replace(/("size":\[1e30,[^\]]*),[^\],]*\]/, '$1]'), /shapes\[\d+\]\.shape: must not reach further/],
+      [good.replace(/"first_q":\d+/, '"first_q":900000000'), /links\[0\]\.first_q: must be a whole number/],
+      [good.replace('{"t":0.02', '{"t":"soon"'), /frames\[1\]\.t: must be a number, got a string/],
+      [good.replace('"contacts":[]', '"contacts":{}'), /frames\[0\]\.contacts: must be an array, got a object/],
+      [good.replace('"poses":[[', '"poses":[[[],'), /frames\[0\]\.poses\[0\]/],
     ]) {
       await drop(text);
       await page.waitForFunction((source) => new RegExp(source).test(window.tangere.error), message.source);
@@ -320,6 +329,13 @@ const cases = {
     await drop(good.slice(0, Math.floor(0.8 * good.length)));
     await page.waitForFunction(() => /did not come to its end/.test(document.querySelector('.note').textContent));
     assert.ok((await picture(page)).colors > 50);
+    // nor do they end the element of a page that is written
+    const scripted = path.join(folder, 'scripted.json');
+    fs.writeFileSync(scripted, good.replaceAll('"crate"', '"</script><script>window.hacked=1</script>"'));
+    tangere('view', scripted, '--html', path.join(folder, 'scripted.html'));
+    await openFile(page, path.join(folder, 'scripted.html'));
+    assert.equal(await page.evaluate(() => window.tangere.recording.bodies[1]), '</script><script>window.hacked=1</script>');
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
     // a page without a recording says what to do
     const empty = path.join(folder, 'empty.html');
     fs.writeFileSync(empty, fs.readFileSync(html, 'utf8').replace(/(id="recording">)[^<]*/, '$1null'));
@@ -409,7 +425,23 @@ const cases = {
       await other.page.goto(address);
       await other.page.waitForFunction(() => window.tangere?.recording?.frames.length > 5);
       await other.context.close(); // gone without a word
+      // one that opens something else is left alone by the run from then on
+      const third = await openPage(browser);
+      await third.page.goto(address);
+      await third.page.waitForFunction(() => window.tangere?.recording?.frames.length > 5 && window.tangere.player.follow);
+      await dropFile(third.page, JSON.stringify({
+        format: 'tangere-recording', version: 1, name: 'dropped', bodies: ['ball'], shapes: [{ body: 0, shape: { type: 'sphere', radius: 1 } }],
+        frames: [{ t: 0, poses: [[0, 0, 0, 0, 0, 0, 1]] }], complete: false,
+      }));
+      await third.page.waitForFunction(() => window.tangere.recording.name === 'dropped' && window.tangere.loaded);
       await page.waitForFunction(() => /ended/.test(document.querySelector('.note').textContent));
+      const alone = await third.page.evaluate(() => {
+        const { recording, player, error } = window.tangere;
+        return [recording.name, recording.frames.length, recording.complete, player.follow, error];
+      });
+      assert.deepEqual(alone, ['dropped', 1, false, false, '']);
+      assert.deepEqual(third.complaints(), []);
+      await third.context.close();
       const recording = JSON.parse(fs.readFileSync(record, 'utf8'));
       assert.equal(await page.evaluate(() => window.tangere.recording.frames.length), recording.frames.length);
       await page.evaluate((last) => window.tangere.player.seekFrame(last), recording.frames.length - 1);
