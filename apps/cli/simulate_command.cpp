@@ -1,6 +1,8 @@
 /// `tangere simulate SCENE`: steps of a scene, a summary of them, a recording, a check of the gradients.
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -10,6 +12,7 @@
 
 #include "apps/cli/audience.hpp"
 #include "apps/cli/commands.hpp"
+#include "apps/cli/distinct_files.hpp"
 #include "apps/cli/interrupt.hpp"
 #include "apps/cli/progress.hpp"
 #include "apps/cli/simulate_report.hpp"
@@ -37,6 +40,9 @@ void verify(const SimulateArguments& arguments) {
   if (arguments.steps < 0) throw InputError("--steps", formatted("must not be negative, got %d", arguments.steps));
   if (!(arguments.frames_per_second > 0.0 && std::isfinite(arguments.frames_per_second)))
     throw InputError("--fps", formatted("must be above 0, got %g", arguments.frames_per_second));
+  const std::string partial = arguments.record.empty() ? "" : arguments.record + ".partial";
+  require_distinct({{"SCENE", arguments.file}},
+                   {{"--record", arguments.record}, {"the unfinished --record", partial}, {"--html", arguments.html}});
 }
 
 Scene load(const SimulateArguments& arguments) {
@@ -149,6 +155,31 @@ bool run(const World& world, const VectorX& u, State& state, RecordingWriter* re
   return true;
 }
 
+/// So that it comes back bit by bit.
+std::string exact(double value) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end.ptr};
+}
+
+/// What it takes to make the run again, besides its file and seed: options that were given, by their names.
+std::vector<std::pair<std::string, std::string>> stamped_options(const SimulateArguments& arguments) {
+  const SimulateArguments defaults;
+  std::vector<std::pair<std::string, std::string>> options{{"contact", arguments.contact},
+                                                           {"steps", std::to_string(arguments.steps)}};
+  if (arguments.time_step) options.emplace_back("dt", exact(*arguments.time_step));
+  if (arguments.kappa) options.emplace_back("kappa", exact(*arguments.kappa));
+  std::string u;
+  for (const double value : arguments.u) u += (u.empty() ? "" : ",") + exact(value);
+  if (!u.empty()) options.emplace_back("u", u);
+  if (arguments.base != defaults.base) options.emplace_back("base", arguments.base);
+  if (arguments.frames_per_second != defaults.frames_per_second)
+    options.emplace_back("fps", exact(arguments.frames_per_second));
+  for (std::size_t i = 0; i < arguments.package_paths.size(); ++i)
+    options.emplace_back("package-path" + (i == 0 ? "" : " " + std::to_string(i + 1)), arguments.package_paths[i]);
+  return options;
+}
+
 /// Null if nobody wants one.
 std::unique_ptr<RecordingWriter> make_recording(const SimulateArguments& arguments, const World& world,
                                                 Audience& audience) {
@@ -156,9 +187,7 @@ std::unique_ptr<RecordingWriter> make_recording(const SimulateArguments& argumen
   RecordingOptions options{.frames_per_second = arguments.frames_per_second};
   options.made_by.command = "simulate " + arguments.file;
   options.made_by.seed = arguments.seed;
-  options.made_by.options = {{"contact", arguments.contact}, {"steps", std::to_string(arguments.steps)}};
-  if (arguments.contact != "lcp")
-    options.made_by.options.emplace_back("kappa", formatted("%g", world.options().smooth.kappa));
+  options.made_by.options = stamped_options(arguments);
   if (audience.is_there()) options.listener = &audience;
   return std::make_unique<RecordingWriter>(world, arguments.record, options);
 }

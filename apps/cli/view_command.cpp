@@ -3,11 +3,13 @@
 #include <cstdio>
 
 #include "apps/cli/commands.hpp"
+#include "apps/cli/distinct_files.hpp"
 #include "apps/cli/interrupt.hpp"
 #include "apps/cli/view_server.hpp"
 #include "apps/cli/view_source.hpp"
 #include "apps/cli/viewer_page.hpp"
 #include "tangere/io/recording_export.hpp"
+#include "tangere/io/recording_reader.hpp"
 #include "tangere/io/recording_text.hpp"
 #include "tangere/math/error.hpp"
 
@@ -25,10 +27,20 @@ ViewSource load(const ViewArguments& arguments) {
   ViewSource source = load_view_source(arguments.file, load_options(arguments));
   for (const std::string& file : arguments.ghosts)
     add_ghost(source.recording, load_view_source(file, load_options(arguments)).recording, file);
-  if (source.text.empty() || !arguments.ghosts.empty()) source.text = recording_text(source.recording);
+  if (source.text.empty() || !arguments.ghosts.empty()) {
+    source.text = recording_text(source.recording);
+    // what the page would refuse is said here
+    (void)recording_from_text(source.text, arguments.file);
+  }
   for (const std::string& note : source.notes)
     std::fprintf(stderr, "tangere view: %s: %s\n", arguments.file.c_str(), note.c_str());
   return source;
+}
+
+void verify(const ViewArguments& arguments) {
+  std::vector<NamedFile> inputs{{"FILE", arguments.file}};
+  for (const std::string& ghost : arguments.ghosts) inputs.push_back({"--ghost", ghost});
+  require_distinct(inputs, {{"--html", arguments.html}, {"--gltf", arguments.gltf}, {"--csv", arguments.csv}});
 }
 
 void say_written(const std::string& file) {
@@ -56,6 +68,7 @@ bool write_files(const ViewArguments& arguments, const ViewSource& source) {
 
 int run_view(const ViewArguments& arguments) {
   try {
+    verify(arguments);
     ViewSource source = load(arguments);
     if (write_files(arguments, source)) return kExitOk;
     LiveRecording served;

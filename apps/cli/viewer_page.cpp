@@ -34,14 +34,16 @@ void write_whole_file(const std::filesystem::path& file, std::string_view text) 
   std::error_code failure;
   if (std::filesystem::is_directory(file, failure))
     throw InputError(file.string(), "cannot be written: it is a folder");
-  const auto fail = [&] {
-    throw InputError(file.string(),
-                     std::string("cannot be written: ") + (errno != 0 ? std::strerror(errno) : "output failed"));
-  };
   // not a file (a terminal, a pipe): there is nothing to keep whole
   const bool direct = std::filesystem::exists(file, failure) && !std::filesystem::is_regular_file(file, failure);
   std::filesystem::path target = file;
   if (!direct) target += ".partial";
+  const auto fail = [&] {
+    const std::string reason = errno != 0 ? std::strerror(errno) : "output failed";
+    // half of a file is of no use to anybody
+    if (!direct) std::filesystem::remove(target, failure);
+    throw InputError(file.string(), "cannot be written: " + reason);
+  };
   errno = 0;
   std::ofstream out(target, std::ios::binary | std::ios::trunc);
   if (!out) fail();

@@ -171,12 +171,14 @@ void RecordingWriter::add(int step_number, const State& state, std::span<const C
   frame.values = standard_values(model, m.data, state, contacts);
   frame.values.insert(frame.values.end(), values.begin(), values.end());
 
+  errno = 0;
   m.begin();
   const std::string line = recording_frame(frame);
   if (m.out.is_open()) {
     if (m.num_frames > 0) m.out << kBetweenFrames;
     // out of our hands at once: a crash must not take it along
     m.out << line << std::flush;
+    if (!m.out) m.fail();
   }
   if (m.listener != nullptr) m.listener->on_frame(line);
   ++m.num_frames;

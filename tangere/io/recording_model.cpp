@@ -12,13 +12,6 @@ namespace {
 
 const Vector4 kGrey(0.7, 0.7, 0.7, 1.0);
 
-/// Whether the numbers of the shape are all that a program needs to draw it.
-bool draws_itself(const Shape& shape) {
-  if (const auto* ellipsoid = shape.get_if<Ellipsoid>()) return !ellipsoid->P.has_value();
-  return shape.get_if<Sphere>() != nullptr || shape.get_if<Box>() != nullptr || shape.get_if<Capsule>() != nullptr ||
-         shape.get_if<Cylinder>() != nullptr || shape.get_if<Cone>() != nullptr || shape.is_half_space();
-}
-
 /// The mesh of an equal shape that is in the recording already, or a new one.
 std::shared_ptr<const TriangleMesh> mesh_of(const Recording& recording, const Shape& shape) {
   if (draws_itself(shape)) return nullptr;
@@ -136,6 +129,12 @@ Vector3 up_of(const Vector3& gravity) {
 }
 
 }  // namespace
+
+bool draws_itself(const Shape& shape) {
+  if (const auto* ellipsoid = shape.get_if<Ellipsoid>()) return !ellipsoid->P.has_value();
+  return shape.get_if<Sphere>() != nullptr || shape.get_if<Box>() != nullptr || shape.get_if<Capsule>() != nullptr ||
+         shape.get_if<Cylinder>() != nullptr || shape.get_if<Cone>() != nullptr || shape.is_half_space();
+}
 
 void add_shape(Recording& recording, const RecordedShape& base, const Shape& shape) {
   if (const auto* bundle = shape.get_if<Bundle>()) {

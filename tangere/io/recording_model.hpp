@@ -13,6 +13,9 @@ namespace tangere {
 /// Name, bodies, shapes, links and coordinates; no frames, no channels.
 [[nodiscard]] Recording describe_model(const Model& model);
 
+/// Whether the numbers of a shape are all that a program needs to draw it; others come with a mesh.
+[[nodiscard]] bool draws_itself(const Shape& shape);
+
 /// How a shape is drawn: itself, or its parts if it is a bundle, with a mesh where its numbers are not enough. `base`
 /// has everything but shape and mesh.
 void add_shape(Recording& recording, const RecordedShape& base, const Shape& shape);

@@ -6,14 +6,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <sstream>
 #include <system_error>
 
 #include "tangere/geometry/check.hpp"
+#include "tangere/io/recording_model.hpp"
 #include "tangere/io/recording_text.hpp"
 #include "tangere/io/shape_reader.hpp"
 
@@ -27,8 +30,31 @@ constexpr int kMostEntries = 1 << 30;
 
 int count(std::size_t size) { return static_cast<int>(std::min<std::size_t>(size, kMostEntries)); }
 
-std::vector<double> read_numbers(const JsonValue& value, int length = -1) {
-  const VectorX numbers = value.numbers(length);
+[[noreturn]] void refuse_size(const JsonValue& value, double number) {
+  value.fail("must be within ±" + detail::to_text(kMostCoordinate) + ", got " + detail::to_text(number));
+}
+
+/// Numbers that say where or when something is.
+VectorX read_coordinates(const JsonValue& value, int length = -1) {
+  VectorX numbers = value.numbers(length);
+  for (Eigen::Index i = 0; i < numbers.size(); ++i)
+    if (!(std::abs(numbers[i]) <= kMostCoordinate)) refuse_size(value[static_cast<std::size_t>(i)], numbers[i]);
+  return numbers;
+}
+
+std::vector<double> read_coordinate_list(const JsonValue& value) {
+  const VectorX numbers = read_coordinates(value);
+  return {numbers.begin(), numbers.end()};
+}
+
+double read_time(const JsonValue& value) {
+  const double t = value.number();
+  if (!(std::abs(t) <= kMostCoordinate)) refuse_size(value, t);
+  return t;
+}
+
+std::vector<double> read_numbers(const JsonValue& value) {
+  const VectorX numbers = value.numbers();
   return {numbers.begin(), numbers.end()};
 }
 
@@ -39,12 +65,21 @@ double read_number_or_null(const JsonValue& value) {
 
 Vector3 read_vector3(const JsonValue& value) { return value.numbers(3); }
 
+Vector3 read_point(const JsonValue& value) { return read_coordinates(value, 3); }
+
+Pose read_placement(const JsonValue& value) {
+  if (const auto position = value.find("position")) (void)read_point(*position);
+  return detail::read_pose(value);
+}
+
 RecordedPose read_body_pose(const JsonValue& value) {
   if (value.is_null()) return absent_pose();
   const VectorX numbers = value.numbers(7);
   const double length = numbers.tail<4>().stableNorm();
   if (!(std::abs(length - 1.0) <= 1e-6))
     value.fail("the quaternion (last four numbers) must have unit length, got length " + detail::to_text(length));
+  for (Eigen::Index i = 0; i < 3; ++i)
+    if (!(std::abs(numbers[i]) <= kMostCoordinate)) refuse_size(value[static_cast<std::size_t>(i)], numbers[i]);
   RecordedPose pose;
   std::copy(numbers.begin(), numbers.end(), pose.begin());
   return pose;
@@ -73,7 +108,7 @@ auto read_list(const JsonValue& root, std::string_view name, Entry entry) {
 
 std::shared_ptr<const TriangleMesh> read_mesh(const JsonValue& value) {
   auto mesh = std::make_shared<TriangleMesh>();
-  const VectorX vertices = value.at("vertices").numbers();
+  const VectorX vertices = read_coordinates(value.at("vertices"));
   if (vertices.size() % 3 != 0) value.at("vertices").fail("must have three numbers a vertex");
   for (Eigen::Index i = 0; i < vertices.size(); i += 3) mesh->vertices.emplace_back(vertices.segment<3>(i));
   const JsonValue triangles = value.at("triangles");
@@ -105,6 +140,14 @@ Vector4 read_color(const JsonValue& value) {
   return color;
 }
 
+/// How far a shape that draws itself reaches from its own origin, or its plane is from it.
+void check_size(const JsonValue& value, const Shape& shape) {
+  const auto* plane = shape.get_if<HalfSpace>();
+  const double size = plane != nullptr ? plane->offset / plane->normal.stableNorm() : shape.set().outer_radius;
+  if (!(std::abs(size) <= kMostCoordinate))
+    value.fail("must not reach further than " + detail::to_text(kMostCoordinate) + " m, got " + detail::to_text(size));
+}
+
 RecordedShape read_shape(const JsonValue& value, int num_bodies,
                          const std::vector<std::shared_ptr<const TriangleMesh>>& meshes) {
   RecordedShape entry;
@@ -116,29 +159,36 @@ RecordedShape read_shape(const JsonValue& value, int num_bodies,
   if (const auto mesh = value.find("mesh")) {
     if (meshes.empty()) mesh->fail("there are no meshes");
     entry.mesh = meshes[static_cast<std::size_t>(mesh->integer(0, count(meshes.size()) - 1))];
-  } else if (!entry.shape) {
-    value.fail("a shape of type mesh needs a mesh");
+  } else if (!entry.shape || !draws_itself(*entry.shape)) {
+    value.fail("a shape of type '" + shape.at("type").text() + "' needs a mesh to be drawn");
   }
-  entry.X_BS = detail::read_pose(value);
+  if (entry.shape && entry.mesh == nullptr) check_size(shape, *entry.shape);
+  entry.X_BS = read_placement(value);
   if (const auto color = value.find("color")) entry.color = read_color(*color);
   return entry;
 }
 
-RecordedLink read_link(const JsonValue& value, std::size_t index) {
+/// Where something is in q, of which a link has seven numbers at most.
+int read_index(const JsonValue& value, std::size_t num_links) {
+  if (num_links == 0) value.fail("there are no links");
+  return value.integer(0, count(7 * num_links) - 1);
+}
+
+RecordedLink read_link(const JsonValue& value, std::size_t index, std::size_t num_links) {
   RecordedLink link;
   link.kind = value.at("kind").word({"revolute", "prismatic", "screw", "ball", "free"});
   // parents come first, so there are no circles
   link.parent = value.at("parent").integer(-1, count(index) - 1);
-  link.first_q = value.at("first_q").integer(0, kMostEntries);
+  link.first_q = read_index(value.at("first_q"), num_links);
   if (const auto pitch = value.find("pitch")) link.pitch = pitch->number();
-  link.X_PL = detail::read_pose(value);
+  link.X_PL = read_placement(value);
   return link;
 }
 
-RecordedCoordinate read_coordinate(const JsonValue& value) {
+RecordedCoordinate read_coordinate(const JsonValue& value, std::size_t num_links) {
   RecordedCoordinate coordinate;
   coordinate.name = value.at("name").text();
-  coordinate.q = value.at("q").integer(0, kMostEntries);
+  coordinate.q = read_index(value.at("q"), num_links);
   if (const auto lower = value.find("lower")) coordinate.lower = lower->number();
   if (const auto upper = value.find("upper")) coordinate.upper = upper->number();
   if (const auto source = value.find("source")) {
@@ -152,39 +202,54 @@ RecordedCoordinate read_coordinate(const JsonValue& value) {
 RecordedGhost read_ghost(const JsonValue& value, std::size_t num_bodies) {
   RecordedGhost ghost;
   ghost.name = value.at("name").text();
-  ghost.t = read_numbers(value.at("t"));
+  ghost.t = read_coordinate_list(value.at("t"));
   const JsonValue poses = value.at("poses");
   if (poses.size() != ghost.t.size() || ghost.t.empty()) poses.fail("must have one entry a time, and at least one");
   for (std::size_t i = 0; i < poses.size(); ++i) ghost.poses.push_back(read_poses(poses[i], num_bodies));
   return ghost;
 }
 
-/// Values may be any scalar: they are only shown.
+/// A string, or a number as it is in the file.
+std::string read_label(const JsonValue& value) {
+  std::string text = value.identifier();
+  return text.starts_with('"') ? value.text() : text;
+}
+
+/// Digits, or a number without fraction and exponent; to the last bit.
+std::uint64_t read_seed(const JsonValue& value) {
+  const std::string digits = read_label(value);
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    value.fail("must be a whole number from 0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max()));
+  return seed;
+}
+
+/// Values may be numbers too: they are only shown.
 RecordingStamp read_stamp(const JsonValue& value) {
   RecordingStamp stamp;
-  if (const auto program = value.find("program")) stamp.program = program->text();
-  if (const auto command = value.find("command")) stamp.command = command->text();
-  if (const auto seed = value.find("seed")) {
-    const double number = seed->number();
-    if (!(number >= 0.0 && number < 18446744073709551616.0)) seed->fail("must be a whole number, not negative");
-    stamp.seed = std::stoull(seed->identifier());
-  }
+  if (const auto program = value.find("program")) stamp.program = read_label(*program);
+  if (const auto command = value.find("command")) stamp.command = read_label(*command);
+  if (const auto seed = value.find("seed")) stamp.seed = read_seed(*seed);
   if (const auto options = value.find("options"))
-    for (const std::string& key : options->keys()) stamp.options.emplace_back(key, options->at(key).text());
+    for (const std::string& key : options->keys()) stamp.options.emplace_back(key, read_label(options->at(key)));
   return stamp;
 }
 
 void read_tree(const JsonValue& root, Recording& recording) {
   const int num_bodies = count(recording.bodies.size());
-  recording.links = read_list(
-      root, "links", [index = std::size_t{0}](const JsonValue& value) mutable { return read_link(value, index++); });
-  const int num_links = count(recording.links.size());
+  const auto links = root.find("links");
+  const std::size_t num_links = links ? links->size() : 0;
+  recording.links = read_list(root, "links", [index = std::size_t{0}, num_links](const JsonValue& value) mutable {
+    return read_link(value, index++, num_links);
+  });
   recording.attachments = read_list(root, "attachments", [&](const JsonValue& value) {
-    return RecordedAttachment{value.at("link").integer(-1, num_links - 1), detail::read_pose(value)};
+    return RecordedAttachment{value.at("link").integer(-1, count(num_links) - 1), read_placement(value)};
   });
   if (!recording.attachments.empty() && count(recording.attachments.size()) != num_bodies)
     root.at("attachments").fail("must have one entry a body (" + std::to_string(num_bodies) + ")");
-  recording.coordinates = read_list(root, "coordinates", read_coordinate);
+  recording.coordinates = read_list(
+      root, "coordinates", [&](const JsonValue& value) { return read_coordinate(value, num_links); });
   for (const RecordedCoordinate& coordinate : recording.coordinates)
     if (coordinate.source >= count(recording.coordinates.size()))
       root.at("coordinates").fail("'" + coordinate.name + "' follows a coordinate that does not exist");
@@ -233,7 +298,7 @@ RecordedContact read_contact(const JsonValue& value, int num_bodies) {
   RecordedContact contact;
   std::tie(contact.body_A, contact.body_B) = read_bodies(value, num_bodies);
   if (const auto type = value.find("type")) contact.type = type->text();
-  contact.point = read_vector3(value.at("point"));
+  contact.point = read_point(value.at("point"));
   contact.normal = read_vector3(value.at("normal"));
   contact.impulse = read_vector3(value.at("impulse"));
   if (const auto distance = value.find("distance")) contact.distance = distance->number();
@@ -246,10 +311,10 @@ RecordedPair read_pair(const JsonValue& value, int num_bodies) {
   if (const auto alpha = value.find("alpha")) {
     pair.alpha = alpha->number();
     if (pair.alpha < 0.0) alpha->fail("must not be negative");
-    pair.point = read_vector3(value.at("point"));
+    pair.point = read_point(value.at("point"));
   }
-  pair.witness_A = read_vector3(value.at("witness_a"));
-  pair.witness_B = read_vector3(value.at("witness_b"));
+  pair.witness_A = read_point(value.at("witness_a"));
+  pair.witness_B = read_point(value.at("witness_b"));
   pair.normal = read_vector3(value.at("normal"));
   return pair;
 }
@@ -257,11 +322,11 @@ RecordedPair read_pair(const JsonValue& value, int num_bodies) {
 void add_frame(const JsonValue& value, Recording& recording) {
   const int num_bodies = count(recording.bodies.size());
   RecordedFrame frame;
-  frame.t = value.at("t").number();
+  frame.t = read_time(value.at("t"));
   if (!recording.frames.empty() && !(frame.t > recording.frames.back().t))
     value.at("t").fail("must be later than the frame before it (" + detail::to_text(recording.frames.back().t) + " s)");
   frame.poses = read_poses(value.at("poses"), recording.bodies.size());
-  if (const auto q = value.find("q")) frame.q = read_numbers(*q);
+  if (const auto q = value.find("q")) frame.q = read_coordinate_list(*q);
   if (const auto v = value.find("v")) frame.v = read_numbers(*v);
   frame.contacts =
       read_list(value, "contacts", [&](const JsonValue& contact) { return read_contact(contact, num_bodies); });
@@ -345,8 +410,18 @@ Recording read_lines(std::string_view text, std::size_t header_end) {
   return recording;
 }
 
+/// Without the line that begins our frames: someone formatted it, or it was cut off before it.
+JsonDocument parse_whole(std::string_view text) {
+  try {
+    return JsonDocument(text);
+  } catch (const detail::JsonSyntaxError& error) {
+    if (!looks_like_recording(text)) throw;
+    throw InputError("header", "the file was cut off before its first frame, or is not JSON: " + error.reason());
+  }
+}
+
 Recording read_document(std::string_view text) {
-  const JsonDocument document(text);
+  const JsonDocument document = parse_whole(text);
   if (text.substr(text.find_first_not_of(" \t\r\n")).front() != '{')
     throw InputError("format", "is not a recording: must be an object");
   const JsonValue root = document.root();

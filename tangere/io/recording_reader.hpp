@@ -10,6 +10,10 @@
 
 namespace tangere {
 
+/// Coordinates, lengths (m), times (s) and q beyond this are refused: single precision, in which pages and other
+/// programs draw, has no room for what is much larger.
+inline constexpr double kMostCoordinate = 1e9;
+
 /// Larger files are refused (bytes).
 inline constexpr std::size_t kMaxRecordingSize = std::size_t{2} << 30;
 

@@ -126,9 +126,11 @@ std::string ghost_entry(const RecordedGhost& ghost) {
 Json stamp_entry(const RecordingStamp& stamp) {
   Json entry = {{"program", stamp.program}};
   if (!stamp.command.empty()) entry["command"] = stamp.command;
-  if (stamp.seed) entry["seed"] = *stamp.seed;
+  // as text: programs that keep numbers as doubles would show another one
+  if (stamp.seed) entry["seed"] = std::to_string(*stamp.seed);
   entry["options"] = Json::object();
-  for (const auto& [name, value] : stamp.options) entry["options"][name] = value;
+  // what the caller gave comes first, and is exact
+  for (const auto& [name, value] : stamp.options) entry["options"].emplace(name, value);
   return entry;
 }
 

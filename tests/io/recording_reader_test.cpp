@@ -138,8 +138,70 @@ TEST(RecordingReader, SaysWhereAFileIsWrong) {
          "frames[0].contacts[0].bodies[1]");
   expect(broken("\"values\":[0.0,null]", "\"values\":[0.0]"), "frames[0]: must have one value a channel");
   expect(broken("\"q\":[1.0,2.0,3.0,0.0,0.0,0.0,1.0,", "\"q\":[1.0,"), "frames[0].q: must have 8 numbers");
+  expect(broken("\"first_q\":7", "\"first_q\":900000000"), "links[1].first_q: must be a whole number from 0 to 13");
+  expect(broken("\"q\":7", "\"q\":14"), "coordinates[0].q: must be a whole number from 0 to 13");
+  expect(message_of(text.substr(0, 300)), "header: the file was cut off before its first frame");
   // not at the end of the file: that was not cut off, it is wrong
   expect(broken("{\"t\":0.1,", "{\"t\":0.1"), "frames[1]: JSON");
+}
+
+/// Pages draw in single precision: what is too far away, too large or too late for that is refused, by its place.
+TEST(RecordingReader, RefusesWhatCannotBeDrawn) {
+  const std::string text = recording_text(full_recording());
+  const auto expect = [&](const std::string& from, const std::string& to, const std::string& place) {
+    const std::string message = message_of(replaced(text, from, to));
+    EXPECT_TRUE(message.starts_with("bad.json: " + place + ": must ")) << message;
+    EXPECT_NE(message.find("1e+09"), std::string::npos) << message;
+  };
+  const std::string pose = "[[1.0,2.0,3.0,0.0,0.0,0.0,1.0],null],\"q\"";
+  for (const char* huge : {"1.1e9", "-1e20", "1e300"}) {
+    expect(pose, "[[1.0," + std::string(huge) + ",3.0,0.0,0.0,0.0,1.0],null],\"q\"", "frames[0].poses[0][1]");
+    expect("\"vertices\": [", "\"vertices\": [0,0," + std::string(huge) + ",", "meshes[0].vertices[2]");
+    expect("\"position\":[0.0,0.0,1.0]", "\"position\":[0,0," + std::string(huge) + "]", "shapes[1].position[2]");
+    expect("\"point\":[1.0,", "\"point\":[" + std::string(huge) + ",", "frames[0].contacts[0].point[0]");
+    expect("\"witness_a\":[0.0,", "\"witness_a\":[" + std::string(huge) + ",", "frames[0].pairs[0].witness_a[0]");
+    expect("\"t\":[0.0,1.0]", "\"t\":[0," + std::string(huge) + "]", "ghosts[0].t[1]");
+    expect("\"q\":[1.0,", "\"q\":[" + std::string(huge) + ",", "frames[0].q[0]");
+  }
+  expect("{\"t\":0.2,", "{\"t\":2e9,", "frames[2].t");
+  expect("\"radius\":0.25", "\"radius\":1e20", "shapes[0].shape");
+  expect(R"({"radius":0.25,"type":"sphere"})", R"({"type":"halfspace","normal":[0,0,2],"offset":1e20})",
+         "shapes[0].shape");
+  // at the bound it is fine
+  EXPECT_EQ(message_of(replaced(text, "\"radius\":0.25", "\"radius\":1e9")), "");
+}
+
+/// What the page cannot draw from numbers alone is refused here already.
+TEST(RecordingReader, WantsMeshesOfShapesThatDoNotDrawThemselves) {
+  const std::string text = recording_text(full_recording());
+  EXPECT_NE(message_of(replaced(text, "\"mesh\":0,", "")).find("shapes[1]: a shape of type 'polytope' needs a mesh"),
+            std::string::npos);
+  EXPECT_NE(message_of(replaced(text, R"({"radius":0.25,"type":"sphere"})",
+                                R"({"type":"bundle","parts":[{"shape":{"type":"sphere","radius":1}}]})"))
+                .find("shapes[0]: a shape of type 'bundle' needs a mesh"),
+            std::string::npos);
+}
+
+TEST(RecordingReader, KeepsStampsExactly) {
+  Recording recording = full_recording();
+  recording.made_by.seed = 18446744073709551615U;
+  const std::string text = recording_text(recording);
+  EXPECT_EQ(recording_from_text(text, "seed.json").made_by.seed, recording.made_by.seed);
+  const auto seed = [&](const std::string& value) { return replaced(text, "\"18446744073709551615\"", value); };
+  EXPECT_EQ(recording_from_text(seed("18446744073709551615"), "x").made_by.seed, recording.made_by.seed);
+  EXPECT_EQ(recording_from_text(seed("9007199254740993"), "x").made_by.seed, 9007199254740993U);
+  for (const char* wrong : {"1.5", "1e3", "-1", "\"1.5\"", "\"\"", "\"7x\"", "18446744073709551616"})
+    EXPECT_NE(message_of(seed(wrong)).find("made_by.seed: must be a whole number from 0 to 18446744073709551615"),
+              std::string::npos)
+        << wrong;
+  EXPECT_NE(message_of(seed("[1]")).find("made_by.seed"), std::string::npos);
+  // other values may be numbers
+  const Recording loose = recording_from_text(
+      replaced(replaced(text, R"("a":"1")", R"("a":1.5,"c":"x")"), "\"tangere x\"", "3"), "x");
+  EXPECT_EQ(loose.made_by.program, "3");
+  EXPECT_EQ(loose.made_by.options, (std::vector<std::pair<std::string, std::string>>{{"a", "1.5"}, {"c", "x"}}));
+  EXPECT_NE(message_of(replaced(text, R"("a":"1")", R"("a":{})")).find("made_by.options.a: must be a string or a number"),
+            std::string::npos);
 }
 
 TEST(RecordingReader, NamesFilesThatCannotBeRead) {

@@ -123,7 +123,7 @@ TEST_F(RecordingWriting, IsStampedWithWhatMadeIt) {
   const nlohmann::json out = nlohmann::json::parse(std::ifstream(folder / "out.json"));
   EXPECT_EQ(out["made_by"]["program"], "tangere " + std::string(kVersion));
   EXPECT_EQ(out["made_by"]["command"], "simulate");
-  EXPECT_EQ(out["made_by"]["seed"], 18446744073709551615ULL);
+  EXPECT_EQ(out["made_by"]["seed"], "18446744073709551615");
   EXPECT_EQ(out["made_by"]["options"]["steps"], "7");
   EXPECT_EQ(out["made_by"]["options"]["integrator"], "semi_implicit");
   EXPECT_EQ(out["channels"][5]["name"], "reward");
