@@ -248,8 +248,8 @@ void read_tree(const JsonValue& root, Recording& recording) {
   });
   if (!recording.attachments.empty() && count(recording.attachments.size()) != num_bodies)
     root.at("attachments").fail("must have one entry a body (" + std::to_string(num_bodies) + ")");
-  recording.coordinates = read_list(
-      root, "coordinates", [&](const JsonValue& value) { return read_coordinate(value, num_links); });
+  recording.coordinates =
+      read_list(root, "coordinates", [&](const JsonValue& value) { return read_coordinate(value, num_links); });
   for (const RecordedCoordinate& coordinate : recording.coordinates)
     if (coordinate.source >= count(recording.coordinates.size()))
       root.at("coordinates").fail("'" + coordinate.name + "' follows a coordinate that does not exist");

@@ -165,7 +165,7 @@ TEST(RecordingReader, RefusesWhatCannotBeDrawn) {
   }
   expect("{\"t\":0.2,", "{\"t\":2e9,", "frames[2].t");
   expect("\"radius\":0.25", "\"radius\":1e20", "shapes[0].shape");
-  expect(R"({"radius":0.25,"type":"sphere"})", R"({"type":"halfspace","normal":[0,0,2],"offset":1e20})",
+  expect(R"({"type":"sphere","radius":0.25})", R"({"type":"halfspace","normal":[0,0,2],"offset":1e20})",
          "shapes[0].shape");
   // at the bound it is fine
   EXPECT_EQ(message_of(replaced(text, "\"radius\":0.25", "\"radius\":1e9")), "");
@@ -176,7 +176,7 @@ TEST(RecordingReader, WantsMeshesOfShapesThatDoNotDrawThemselves) {
   const std::string text = recording_text(full_recording());
   EXPECT_NE(message_of(replaced(text, "\"mesh\":0,", "")).find("shapes[1]: a shape of type 'polytope' needs a mesh"),
             std::string::npos);
-  EXPECT_NE(message_of(replaced(text, R"({"radius":0.25,"type":"sphere"})",
+  EXPECT_NE(message_of(replaced(text, R"({"type":"sphere","radius":0.25})",
                                 R"({"type":"bundle","parts":[{"shape":{"type":"sphere","radius":1}}]})"))
                 .find("shapes[0]: a shape of type 'bundle' needs a mesh"),
             std::string::npos);
@@ -196,12 +196,13 @@ TEST(RecordingReader, KeepsStampsExactly) {
         << wrong;
   EXPECT_NE(message_of(seed("[1]")).find("made_by.seed"), std::string::npos);
   // other values may be numbers
-  const Recording loose = recording_from_text(
-      replaced(replaced(text, R"("a":"1")", R"("a":1.5,"c":"x")"), "\"tangere x\"", "3"), "x");
+  const Recording loose =
+      recording_from_text(replaced(replaced(text, R"("a":"1")", R"("a":1.5,"c":"x")"), "\"tangere x\"", "3"), "x");
   EXPECT_EQ(loose.made_by.program, "3");
   EXPECT_EQ(loose.made_by.options, (std::vector<std::pair<std::string, std::string>>{{"a", "1.5"}, {"c", "x"}}));
-  EXPECT_NE(message_of(replaced(text, R"("a":"1")", R"("a":{})")).find("made_by.options.a: must be a string or a number"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of(replaced(text, R"("a":"1")", R"("a":{})")).find("made_by.options.a: must be a string or a number"),
+      std::string::npos);
 }
 
 TEST(RecordingReader, NamesFilesThatCannotBeRead) {
