@@ -159,13 +159,22 @@ class Exporter {
   }
 
  private:
+  /// Recorded colours are those of screens (sRGB); factors of glTF are linear.
+  static Vector4 linear_color(const Vector4& color) {
+    Vector4 out = color;
+    for (int i = 0; i < 3; ++i)
+      out[i] = color[i] <= 0.04045 ? color[i] / 12.92 : std::pow((color[i] + 0.055) / 1.055, 2.4);
+    return out;
+  }
+
   int material_of(const Vector4& color) {
     const std::array<double, 4> key{color[0], color[1], color[2], color[3]};
     const auto found = materials_.find(key);
     if (found != materials_.end()) return found->second;
-    Json material = {{"pbrMetallicRoughness",
-                      {{"baseColorFactor", numbers(color)}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.7}}},
-                     {"doubleSided", true}};
+    Json material = {
+        {"pbrMetallicRoughness",
+         {{"baseColorFactor", numbers(linear_color(color))}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.7}}},
+        {"doubleSided", true}};
     if (color[3] < 1.0) material["alphaMode"] = "BLEND";
     return materials_[key] = document_.add("materials", std::move(material));
   }

@@ -327,6 +327,25 @@ class CliTest(unittest.TestCase):
         self.assertEqual(self.simulate("mixed_stack.json", "--steps", "100", "--record", str(file), "--fps", "10")["recording"]["frames"], 6)
         self.assertEqual(os.listdir(self.path), ["run.json"])
 
+    def test_simulate_stamp(self):
+        """What a recording says of its run is enough to make it again; outputs do not overwrite each other."""
+        file = self.path / "run.json"
+        seed = "18446744073709551615"
+        result = run("simulate", str(SCENES / "cartpole.xml"), "--steps", "2", "--seed", seed, "--u", "0.5", "--fps", "30",
+                     "--dt", "0.002", "--record", str(file))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        made_by = json.loads(file.read_text())["made_by"]
+        self.assertEqual(made_by["seed"], seed)
+        for name, value in (("u", "0.5"), ("fps", "30"), ("dt", "0.002"), ("steps", "2"), ("contact", "lcp")):
+            self.assertEqual(made_by["options"][name], value)
+        self.assertEqual(run("view", str(file), "--csv", str(self.path / "run.csv")).returncode, 0)
+        before = file.read_text()
+        for arguments in (("simulate", str(SCENES / "cartpole.xml"), "--steps", "2", "--record", str(file), "--html", str(file)),
+                          ("view", str(file), "--csv", str(file))):
+            result = run(*arguments)
+            self.assertEqual((result.returncode, file.read_text() == before), (2, True))
+            self.assertIn("is the file of", result.stderr)
+
     def test_simulate_interrupted(self):
         """An older recording stays as it is; what there is of the new one can be read."""
         file = self.path / "run.json"
