@@ -102,6 +102,19 @@ TEST(RecordingGltf, HasTheTrueShapes) {
   EXPECT_EQ(drawn, recording.shapes.size());
 }
 
+/// Recorded colours are those of screens, factors of glTF linear: half the signal is a fifth of the light.
+TEST(RecordingGltf, HasLinearColors) {
+  Recording recording = all_shapes_recording();
+  for (RecordedShape& shape : recording.shapes) shape.color = Vector4(0.5, 0.0, 1.0, 0.5);
+  const Gltf gltf(to_gltf(recording));
+  ASSERT_EQ(gltf.json["materials"].size(), 1U);
+  const nlohmann::json& factor = gltf.json["materials"][0]["pbrMetallicRoughness"]["baseColorFactor"];
+  EXPECT_NEAR(factor[0].get<double>(), 0.21404, 1e-5);
+  EXPECT_EQ(factor[1].get<double>(), 0.0);
+  EXPECT_NEAR(factor[2].get<double>(), 1.0, 1e-12);
+  EXPECT_EQ(factor[3].get<double>(), 0.5);
+}
+
 TEST(RecordingGltf, AnimatesEveryBody) {
   const Recording recording = all_shapes_recording();
   const Gltf gltf(to_gltf(recording));
