@@ -90,7 +90,7 @@ std::optional<Vector7> difference(Resized& resized, double x, double h, int side
 
 std::optional<Vector7> derivative(Resized& resized) {
   const double x = resized.value();
-  // beside 0 (a component of a normal), beside 1
+  // a component of a normal may be 0
   const double size = std::max(std::abs(x), 1e-2);
   for (const int sides : {2, 1, -1})
     for (double h = kFirstStep; h >= kLastStep; h *= 0.1)

@@ -4,7 +4,7 @@
 ///
 /// What a parameter of a shape does to the place, the frame and the distance of a contact has as many closed forms as
 /// there are pairs of features, and is wanted seldom: it is a difference of the manifold with the features held,
-/// central and extrapolated, exact to some 1e-10 of the shape's size.
+/// central and extrapolated.
 
 #include "tangere/contact/contact.hpp"
 

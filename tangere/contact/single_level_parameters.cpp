@@ -23,29 +23,6 @@ using Kind = SideBody::Kind;
 
 double sign_of(std::size_t side) { return side == 0 ? -1.0 : 1.0; }
 
-/// The twist about `about` of a frame placed at X in P, as one of the six components of its placement moves.
-Vector6 placement_twist(const Pose& X_WP, const Pose& X, int component, const Vector3& about) {
-  const Vector3 unit = Vector3::Unit(component % 3);
-  Vector6 out = Vector6::Zero();
-  if (component < 3) {
-    out.head<3>() = X_WP.R * unit;
-    return out;
-  }
-  const Vector3 turn = X_WP.R * (so3::right_jacobian(-so3::log(X.R)) * unit);
-  out << turn.cross(about - X_WP * X.p), turn;
-  return out;
-}
-
-Vector6 bracket(const Vector6& S, const Vector6& T) {
-  const Vector3 s = S.head<3>();
-  const Vector3 sw = S.tail<3>();
-  const Vector3 t = T.head<3>();
-  const Vector3 tw = T.tail<3>();
-  Vector6 out;
-  out << sw.cross(t) + s.cross(tw), sw.cross(tw);
-  return out;
-}
-
 /// How the moments of a link change with a parameter of one of its bodies: link axes, inertia about the centre.
 struct MomentChange {
   double mass = 0.0;
@@ -278,7 +255,7 @@ class SmoothParameterColumn {
         const TreeMover& tree = *problem_.tree;
         Vector6 V = tree.twist(side.index, x);
         if (parent != kWorld && contact_.moves(parent)) V -= tree.twist(parent, x);
-        U += sign_of(i) * velocity_in_units(slot, bracket(S, V));
+        U += sign_of(i) * velocity_in_units(slot, twist_bracket(S, V));
         // motions of the coordinates beyond
         const Vector6 W = slot.impulse();
         const std::span<const int> way = way_of(model_, side.index);
@@ -286,7 +263,7 @@ class SmoothParameterColumn {
         for (std::size_t k = 0; k < way.size(); ++k) {
           if (!is_of(way[k], p.index)) continue;
           const Vector6 motion = slot.tree[i].U_v.col(static_cast<Eigen::Index>(k));
-          turning_[k] = bracket(S, motion).dot(W);
+          turning_[k] = twist_bracket(S, motion).dot(W);
         }
         add_turning(slot, i, way, p.index);
       }

@@ -8,21 +8,6 @@
 #include "tangere/multibody/links.hpp"
 
 namespace tangere {
-namespace {
-
-/// S × T of motions about one point.
-Vector6 bracket(const Vector6& S, const Vector6& T) {
-  const Vector3 s = S.head<3>();
-  const Vector3 sw = S.tail<3>();
-  const Vector3 t = T.head<3>();
-  const Vector3 tw = T.tail<3>();
-  Vector6 out;
-  out << sw.cross(t) + s.cross(tw), sw.cross(tw);
-  return out;
-}
-
-}  // namespace
-
 TreeMover::TreeMover(const Model& model, const CoordinateUnits& units, std::vector<int> dofs)
     : model_(model), units_(units), data_(model), velocities_(model), dofs_(std::move(dofs)) {
   places_.assign(static_cast<std::size_t>(model.nv()), -1);
@@ -134,7 +119,7 @@ void TreeMover::columns(int body, const Vector3& x, const Vector6& W, Columns& o
       const auto link_k = links.link_of_dof[static_cast<std::size_t>(way[static_cast<std::size_t>(k)])];
       const auto link_j = links.link_of_dof[static_cast<std::size_t>(way[static_cast<std::size_t>(j)])];
       // on one way, links are numbered from the root
-      out.turning_q(k, j) = link_j <= link_k ? bracket(S.col(j), S.col(k)).dot(W) : 0.0;
+      out.turning_q(k, j) = link_j <= link_k ? twist_bracket(S.col(j), S.col(k)).dot(W) : 0.0;
     }
 
   // from q⁺ and v' to v⁺

@@ -1,5 +1,8 @@
 #include "tangere/multibody/way_columns.hpp"
 
+#include <Eigen/Geometry>
+
+#include "tangere/math/so3.hpp"
 #include "tangere/multibody/data_memory.hpp"
 
 namespace tangere {
@@ -82,6 +85,28 @@ void BodyVelocities::twist_derivatives(const Model& model, const Data& data, int
     const Motion V_p = before < 0 ? Motion{} : memory_->V[static_cast<std::size_t>(before)];
     columns.col(column++) = to_vector6(at_point(cross(m.S[static_cast<std::size_t>(k)], V - V_p), x));
   }
+}
+
+Vector6 twist_bracket(const Vector6& S, const Vector6& T) {
+  const Vector3 s = S.head<3>();
+  const Vector3 sw = S.tail<3>();
+  const Vector3 t = T.head<3>();
+  const Vector3 tw = T.tail<3>();
+  Vector6 out;
+  out << sw.cross(t) + s.cross(tw), sw.cross(tw);
+  return out;
+}
+
+Vector6 placement_twist(const Pose& X_WP, const Pose& X, int component, const Vector3& about) {
+  const Vector3 unit = Vector3::Unit(component % 3);
+  Vector6 out = Vector6::Zero();
+  if (component < 3) {
+    out.head<3>() = X_WP.R * unit;
+    return out;
+  }
+  const Vector3 turn = X_WP.R * (so3::right_jacobian(-so3::log(X.R)) * unit);
+  out << turn.cross(about - X_WP * X.p), turn;
+  return out;
 }
 
 }  // namespace tangere

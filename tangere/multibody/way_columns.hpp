@@ -39,4 +39,10 @@ class BodyVelocities {
   std::unique_ptr<Memory> memory_;
 };
 
+/// S × T of twists about one point.
+[[nodiscard]] Vector6 twist_bracket(const Vector6& S, const Vector6& T);
+
+/// The twist about `about` of a frame placed at X in P, as component x y z rx ry rz of its placement moves.
+[[nodiscard]] Vector6 placement_twist(const Pose& X_WP, const Pose& X, int component, const Vector3& about);
+
 }  // namespace tangere

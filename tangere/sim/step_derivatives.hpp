@@ -18,15 +18,12 @@ enum class GradientMode {
   /// The derivative of the step, sets held.
   exact,
   /// Nimble's heuristic against saddle points (IV-D): a second try takes every contact whose opening would lower the
-  /// loss
-  /// for separating, and every other one for touching and sticking; of both, the one with the larger
-  /// |dloss/dv|² + |dloss/dτ|² / dt is answered. Not the derivative of the step where it is the second. Sliding
-  /// contacts
-  /// that stay in touch stay sliding.
+  /// loss for separating, and every other one for touching and sticking; of both, the one with the larger |dloss/dv|² +
+  /// |dloss/dτ|² / dt is answered. Not the derivative of the step where it is the second. Sliding contacts that stay in
+  /// touch stay sliding.
   complementarity_aware,
-  /// Contacts that are near (ContactOptions::margin) but do not touch are taken to touch and stick: says what they
-  /// would
-  /// do before they do it. Not the derivative of the step where there are such.
+  /// Contacts that were found but do not touch are taken to touch and stick: says what they would do before they do
+  /// it. Not the derivative of the step where there are such.
   pre_contact,
   /// Where contacts bounce by the discrete rule (BounceMode::discrete): Nimble's approximation of what the moving time
   /// of

@@ -77,6 +77,8 @@ VectorX scaled_singular_values(const MatrixX& A, const VectorX& diagonal) {
 
 StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& workspace, double tie_tolerance) {
   if (tape.q.size() != world.nq() || tape.v.size() != world.nv()) throw InputError("tape", "is not of this world");
+  if (world.options().formulation != Formulation::lcp)
+    throw InputError("formulation", "a diagnosis is of the rows of hard contact: lcp only");
   if (tape.problem.time_step == 0.0 && tape.problem.num_rows() > 0)
     throw InputError("tape", "is that of an impact: ask for the whole step, or the part after it");
   Data& data = workspace.memory().data;

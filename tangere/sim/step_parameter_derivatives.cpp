@@ -27,31 +27,6 @@ namespace {
 
 using Kind = StepParameter::Kind;
 
-/// The twist about `about` of a frame placed at X in P, as one of the six components of its placement moves.
-Vector6 placement_twist(const Pose& X_WP, const Pose& X, int component, const Vector3& about) {
-  Vector3 unit = Vector3::Zero();
-  unit[component % 3] = 1.0;
-  Vector6 out = Vector6::Zero();
-  if (component < 3) {
-    out.head<3>() = X_WP.R * unit;
-    return out;
-  }
-  const Vector3 turn = X_WP.R * (so3::right_jacobian(-so3::log(X.R)) * unit);
-  out << turn.cross(about - X_WP * X.p), turn;
-  return out;
-}
-
-/// [S, V]: S × V of twists about one point.
-Vector6 bracket(const Vector6& S, const Vector6& V) {
-  Vector6 out;
-  const Vector3 s = S.head<3>();
-  const Vector3 sw = S.tail<3>();
-  const Vector3 v = V.head<3>();
-  const Vector3 vw = V.tail<3>();
-  out << sw.cross(v) + s.cross(vw), sw.cross(vw);
-  return out;
-}
-
 /// What parameters do to one part of a step, linearised in m.derivatives.
 class ParameterColumns {
  public:
@@ -116,8 +91,8 @@ class ParameterColumns {
     const int parent = model_.body(p.index).parent;
     const auto twist = [&, this](int body, const Vector3& about, const BodyVelocities& velocities) -> Vector6 {
       if (!is_beyond(body, p.index)) return Vector6::Zero();
-      return bracket(carried_body(p, body, about),
-                     velocities.twist(model_, data_, body, about) - velocities.twist(model_, data_, parent, about));
+      return twist_bracket(carried_body(p, body, about), velocities.twist(model_, data_, body, about) -
+                                                             velocities.twist(model_, data_, parent, about));
     };
     const auto carried = [&, this](const RowBlock& block, int side, const Vector3& about) -> Vector6 {
       const BodyRows& pair = tape_.problem.pairs[static_cast<std::size_t>(block.pair)];

@@ -388,6 +388,17 @@ class CliTest(unittest.TestCase):
             self.assertTrue(report["gradients"]["passed"])
             self.assertGreater(report["gradients"]["compared"], 0.9 * report["gradients"]["columns"])
 
+    def test_simulate_smooth_without_restitution(self):
+        file = self.path / "bouncy.json"
+        ball = {"type": "sphere", "radius": 0.1}
+        floor = {"type": "halfspace", "normal": [0, 0, 1]}
+        file.write_text(json.dumps({"format": "tangere-scene", "version": 1, "bodies": [
+            {"name": "floor", "fixed": True, "shape": floor, "restitution": 0.5},
+            {"name": "ball", "shape": ball, "position": [0, 0, 1], "restitution": 0.5}]}))
+        for contact, said in (("single_level", True), ("lcp", False)):
+            result = run("simulate", str(file), "--steps", "2", "--contact", contact)
+            self.assertEqual((result.returncode, "has no restitution" in result.stderr), (0, said))
+
     def test_simulate_bad_arguments(self):
         stack = str(SCENES / "mixed_stack.json")
         bad = self.path / "bad.json"
@@ -398,6 +409,7 @@ class CliTest(unittest.TestCase):
             ([stack, "--dt", "nan"], "--dt: must be above 0"),
             ([stack, "--steps", "-1"], "--steps: must not be negative"),
             ([stack, "--kappa", "1e-3"], "--kappa: is for smooth contact"),
+            ([stack, "--base", "free"], "--base: is for a URDF"),
             ([stack, "--contact", "single_level", "--kappa", "0"], "kappa: must be between 1e-12 and 0.1, got 0"),
             ([stack, "--fps", "0"], "--fps: must be above 0"),
             ([stack, "--u", "1,2"], "--u: needs 30 numbers, got 2"),

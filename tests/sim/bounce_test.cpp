@@ -174,6 +174,40 @@ TEST(Bounce, SaltationConvergesUnderGravity) {
   EXPECT_GT(error(0.000625, GradientMode::exact), 0.3);
 }
 
+/// A tumbling box hits the floor with a corner, with friction: as the step gets shorter the saltation matrix tends to
+/// the derivative of the step with the impact inside, all of it.
+TEST(Bounce, SaltationOfABodyThatTurns) {
+  const auto error = [](double dt) {
+    StepJacobians jacobians[2];
+    for (const int i : {0, 1}) {
+      WorldOptions options{.time_step = dt};
+      options.contact.bounce = i == 0 ? BounceMode::event : BounceMode::discrete;
+      const Shape box = Box{.size = {0.4, 0.3, 0.2}};
+      const Matrix3 R = so3::exp(Vector3(0.4, 0.3, 0.2));
+      const Vector3 half(0.2, 0.15, 0.1);
+      const double lowest = -(R.row(2).cwiseAbs() * half)[0];
+      FreeBody body{box, Pose(R, Vector3(0.0, 0.0, -lowest + 0.4 * dt))};
+      body.velocity.head<3>() = R.transpose() * Vector3(0.5, 0.2, -1.5);
+      body.velocity.tail<3>() = Vector3(0.5, 1.0, 0.3);
+      const StepCase one = free_bodies("corner", {body}, 0.3, 0.8, options);
+      Workspace workspace(one.world);
+      State next;
+      Tape tape;
+      (void)step(one.world, one.state, VectorX::Zero(6), workspace, next, &tape);
+      EXPECT_EQ(tape.bounced(), i == 0);
+      const GradientMode mode = i == 0 ? GradientMode::exact : GradientMode::saltation;
+      EXPECT_EQ(step_jacobians(one.world, tape, workspace, jacobians[i], mode), i == 1);
+    }
+    const auto relative = [](const MatrixX& a, const MatrixX& b) { return (a - b).norm() / a.norm(); };
+    return std::max({relative(jacobians[0].q_q, jacobians[1].q_q), relative(jacobians[0].v_q, jacobians[1].v_q),
+                     relative(jacobians[0].v_v, jacobians[1].v_v)});
+  };
+  const double coarse = error(1e-3);
+  const double fine = error(1e-4);
+  EXPECT_LT(fine, 0.01);
+  EXPECT_LT(fine, 0.2 * coarse);
+}
+
 /// They say that they are not the derivative of the step, and are it where nothing bounces.
 TEST(Bounce, ApproximationsAreFlagged) {
   for (const GradientMode mode : {GradientMode::reflection, GradientMode::saltation}) {
