@@ -2,10 +2,13 @@
 
 #include <string_view>
 
+#include "tangere/io/markup.hpp"
 #include "tangere/version.hpp"
 
 namespace tangere::cli {
 namespace {
+
+using detail::escaped;
 
 constexpr std::string_view kStyle = R"(<style>
   :root { color-scheme: light dark; --ink: #1f2937; --soft: #64748b; --line: #e2e8f0; --card: #fff; --page: #f4f6f9; --accent: #1d6fe0; }
@@ -31,26 +34,6 @@ constexpr std::string_view kStyle = R"(<style>
   .card p { margin: 0 1.15rem 1.1rem; color: var(--soft); font-size: .93rem; }
 </style>
 )";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string head(const std::string& title) {
   std::string page =
