@@ -130,6 +130,16 @@ class CliTest(unittest.TestCase):
         self.assertTrue(all("error" in answer for answer in bad))
         self.assertAlmostEqual(good["alpha"], 1.5, places=7)
 
+    def test_too_large_sum(self):
+        sum_ = {"type": "minkowski_sum", "parts": [{"shape": {"type": "cone", "height": 0.5, "half_angle": 0.3}}] * 40}
+        large = {"a": {"shape": sum_}, "b": {"shape": {"type": "sphere", "radius": 1}, "position": [20, 0, 0]}}
+        result = self.query_file((json.dumps(large) + "\n" + json.dumps(spheres(3)) + "\n").encode())
+        self.assertEqual(result.returncode, 2)
+        bad, good = answers(result)
+        self.assertEqual((bad["error"]["line"], bad["error"]["field"]), (1, "a.shape.parts"))
+        self.assertIn("at most 64 are supported", bad["error"]["message"])
+        self.assertAlmostEqual(good["alpha"], 1.5, places=7)
+
     def test_long_line(self):
         result = self.query_file(b" " * (17 << 20) + b"{}\n" + json.dumps(spheres(3)).encode())
         self.assertEqual(result.returncode, 2)
