@@ -19,6 +19,7 @@
 #include "apps/cli/simulate_report.hpp"
 #include "apps/cli/text.hpp"
 #include "tangere/io/recording.hpp"
+#include "tangere/io/recording_reader.hpp"
 #include "tangere/io/scene_file.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
@@ -160,6 +161,9 @@ bool run(const World& world, const VectorX& u, State& state, RecordingWriter* re
     if (interrupted_by() != 0) return false;
     progress.show(i);
     const StepResult& result = runner.advance(i, state, report);
+    if (recording != nullptr && largest(state.q) > kMostCoordinate)
+      throw std::runtime_error(
+          formatted("step %d: a coordinate is beyond %g, which no recording has", i, kMostCoordinate));
     if (recording != nullptr) recording->add(i + 1, state, result.contacts);
     audience.keep_pace((i + 1) * report.time_step);
   }

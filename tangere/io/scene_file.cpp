@@ -1,9 +1,11 @@
 #include "tangere/io/scene_file.hpp"
 
 #include <Eigen/Geometry>
+#include <cctype>
 #include <cmath>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "tangere/io/json_reader.hpp"
 #include "tangere/io/shape_reader.hpp"
@@ -280,8 +282,24 @@ Scene scene_from_text(std::string_view text, const std::filesystem::path& file, 
   }
 }
 
+namespace {
+
+/// By what is in the file; by its name where that says nothing.
+bool holds_json(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  char c = '\0';
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  while (stream.get(c) &&
+         (std::isspace(static_cast<unsigned char>(c)) != 0 || kByteOrderMark.find(c) != kByteOrderMark.npos)) {
+  }
+  if (stream && (c == '{' || c == '<')) return c == '{';
+  return file.extension() == ".json";
+}
+
+}  // namespace
+
 Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) {
-  if (file.extension() != ".json") {
+  if (!holds_json(file)) {
     Robot robot = load_robot(file, options);
     Scene scene{std::move(robot), {}, {}};
     const Model& model = scene.robot.model;

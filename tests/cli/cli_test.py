@@ -505,10 +505,12 @@ class CliTest(unittest.TestCase):
         output = self.path / "made" / "demo"
         recordings = self.path / "recordings"
         recordings.mkdir()
+        (recordings / "other.json").write_text("{}")
         self.assertEqual(run("simulate", str(SCENES / "mixed_stack.json"), "--steps", "5", "--record", str(recordings / "short.json")).returncode, 0)
         result = run("demo", "--output", str(output), "--recordings", str(recordings))
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("PASS: 77 combinations", result.stdout)
+        self.assertIn("left out: ", result.stderr)
         self.assertRegex(result.stdout, r"An arm among things of every shape: .*\nPASS\n")
         self.assertIn(str(output / "index.html"), result.stdout)
         # the gallery links every page, and nothing that is not there
@@ -526,6 +528,10 @@ class CliTest(unittest.TestCase):
             text = (output / "sweep.html").read_text(encoding="utf-8")
             sweep = json.loads(re.search(r'id="recording">(.*?)</script>', text, re.S).group(1))
             # the arm touches what is in its way
+            # the humanoid falls on the floor, not through it
+            text = (output / "humanoid.html").read_text(encoding="utf-8")
+            fall = json.loads(re.search(r'id="recording">(.*?)</script>', text, re.S).group(1))
+            self.assertGreater(min(pose[2] for pose in fall["frames"][-1]["poses"][1:]), -0.95)
             arm = {i for i, body in enumerate(sweep["bodies"]) if body in ("elbow", "forearm", "wrist", "flange")}
             self.assertTrue(any(set(contact["bodies"]) & arm for frame in sweep["frames"] for contact in frame["contacts"]))
             self.assertGreaterEqual(len({shape["shape"]["type"] for shape in sweep["shapes"]}), 10)
@@ -539,6 +545,11 @@ class CliTest(unittest.TestCase):
         # self-contained
         self.assertNotIn("src=", page)
         self.assertNotIn("href=", page)
+
+    def test_demo_without_folder(self):
+        wrong = run("demo", "--output", str(self.path / "demo"), "--recordings", str(self.path / "nowhere"))
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("is not a folder", wrong.stderr)
 
     def test_demo_cannot_write(self):
         file = self.path / "file"
