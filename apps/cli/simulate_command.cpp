@@ -46,14 +46,6 @@ void verify(const SimulateArguments& arguments) {
                    {{"--record", arguments.record}, {"the unfinished --record", partial}, {"--html", arguments.html}});
 }
 
-/// Both shapes of a pair must bounce for the pair to do so.
-bool something_bounces(const World& world) {
-  int elastic = 0;
-  for (int s = 0; s < static_cast<int>(world.scene().shapes().size()); ++s)
-    if (world.scene().shape(world.model(), s).restitution > 0.0) ++elastic;
-  return elastic > 1;
-}
-
 Scene load(const SimulateArguments& arguments) {
   if (arguments.base == "free" && std::filesystem::path(arguments.file).extension() == ".json")
     throw InputError("--base", "is for a URDF; in a scene every robot names its own base");
@@ -220,8 +212,6 @@ int simulate(const SimulateArguments& arguments) {
   options.formulation = formulation_from(arguments.contact);
   options.smooth.kappa = arguments.kappa.value_or(options.smooth.kappa);
   const World world(scene.robot.model, scene.robot.actuators, options);
-  if (options.formulation != Formulation::lcp && something_bounces(world))
-    std::fprintf(stderr, "tangere simulate: smooth contact has no restitution: impacts do not bounce\n");
   const VectorX u = control_of(arguments, world);
   State state = start_of(arguments, scene);
   SimulationReport report;

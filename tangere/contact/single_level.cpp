@@ -61,7 +61,8 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
       contact_options_(contact_options),
       units_(units),
       coordinates_(model, units, time_step),
-      island_(problem_) {
+      island_(problem_),
+      old_velocities_(model) {
   options_.verify();
   require_smooth_support(model, contact_options);
   problem_.units = &coordinates_;
@@ -73,6 +74,7 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
   for (std::size_t i = 0; i < scene.shapes().size(); ++i) {
     const CollisionShape& shape = scene.shape(model, static_cast<int>(i));
     (void)broad_phase_.add({Vector3::Zero(), Vector3::Zero()}, {shape.group, shape.mask});
+    elastic_ = elastic_ || shape.restitution > 0.0;
   }
   poses_.resize(scene.shapes().size());
   reach_of_step_.resize(scene.shapes().size());
@@ -291,6 +293,10 @@ SideBody SingleLevelContact::side_of(int shape, const Pose& X_SP) const {
   return {SideBody::Kind::free, mover, X_LB * X_BP};
 }
 
+double SingleLevelContact::restitution_of(const PairKey& key) const {
+  return scene_.shape(model_, key.shape_A).restitution * scene_.shape(model_, key.shape_B).restitution;
+}
+
 double SingleLevelContact::torsion_radius(int a, int b, double length) const {
   if (contact_options_.torsional_friction > 0.0) return contact_options_.torsional_friction / length;
   const bool flat = has_faces(scene_.shape(model_, a).shape) && has_faces(scene_.shape(model_, b).shape);
@@ -306,6 +312,8 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.key = key;
   slot.island = candidate.island;
   slot.left_out = false;
+  slot.rebound_gap = 0.0;
+  slot.rebound = -1;
   slot.sides = {side_of(key.shape_A, part_A.X_SP), side_of(key.shape_B, part_B.X_SP)};
 
   // units of the smaller and of the lighter
@@ -350,12 +358,49 @@ void SingleLevelContact::fill_slots() {
   problem_.lay_out();
 }
 
+/// What pairs with restitution keep apart, from the state before the step.
+void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& state) {
+  if (!elastic_) return;
+  old_velocities_.set(model_, data, state.v);
+  const NcpOptions collision{
+      .kappa = options_.kappa, .tolerance = problem_.inner_tolerance, .max_iterations = kCollisionIterations};
+  int count = 0;
+  for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
+    PairSlot& slot = problem_.pairs[i];
+    const double restitution = restitution_of(slot.key);
+    if (restitution == 0.0) continue;
+    slot.rebound = count++;
+    if (problem_.rebounds.size() < static_cast<std::size_t>(count)) problem_.rebounds.emplace_back();
+    const Units& unit = slot.units;
+    Impact impact{.restitution = restitution,
+                  .time_step = time_step_ * unit.speed / unit.length,
+                  .bounce_speed = contact_options_.bounce_speed / unit.speed,
+                  .shift = slot.num_cones * options_.kappa,
+                  .length = unit.length};
+    for (const int side : {0, 1}) {
+      const int shape = side == 0 ? slot.key.shape_A : slot.key.shape_B;
+      const int part = side == 0 ? slot.key.part_A : slot.key.part_B;
+      const Pose X = poses_[static_cast<std::size_t>(shape)] *
+                     scene_.shape(model_, shape).shape.parts()[static_cast<std::size_t>(part)].X_SP;
+      Pose& in_units = side == 0 ? impact.X_A : impact.X_B;
+      in_units = {X.R, (X.p - slot.origin) / unit.length};
+      const int body = body_of(slot, side);
+      impact.twist += (side == 0 ? -1.0 : 1.0) * old_velocities_.twist(model_, data, body, slot.origin);
+    }
+    impact.twist.head<3>() /= unit.speed;
+    impact.twist.tail<3>() *= unit.length / unit.speed;
+    slot.rebound_gap =
+        problem_.rebounds[static_cast<std::size_t>(slot.rebound)].solve(slot.pair, impact, collision, rebound_solver_);
+  }
+}
+
 void SingleLevelContact::set_up(const Data& data, const SmoothState& state) {
   begin_movers(data, state);
   place_shapes(data, state);
   find_pairs();
   find_islands();
   fill_slots();
+  find_rebounds(data, state);
 }
 
 void SingleLevelContact::select(int island) {

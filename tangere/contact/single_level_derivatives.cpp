@@ -258,7 +258,44 @@ void SingleLevelDerivatives::tree_terms(const SmoothProblem& problem, const Smoo
   }
 }
 
-void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, SmoothIsland& island,
+/// What a pair with restitution keeps apart moves with the state before the step.
+void SingleLevelDerivatives::rebound_terms(SingleLevelContact& contact, const Data& data, const SmoothIsland& island,
+                                           const PairSlot& slot) {
+  if (slot.rebound < 0 || slot.left_out) return;
+  Rebound& rebound = contact.problem().rebounds[static_cast<std::size_t>(slot.rebound)];
+  rebound.differentiate();
+  if (!rebound.bounces()) return;
+  ScratchMatrix::View r = r_.view();
+  const auto n = static_cast<Eigen::Index>(dofs_.size());
+  ScratchVector::View by_gap = by_gap_.reset(static_cast<int>(n));
+  island.add_impulse(slot, slot.pair.respond_outside({.gap = 1.0}), -1.0, by_gap.data());
+
+  const Rebound::Gradient& gradient = rebound.gradient();
+  const Vector3 x = slot.origin + slot.units.length * rebound.x();
+  for (std::size_t j = 0; j < 2; ++j) {
+    const SideBody& side = slot.sides[j];
+    if (side.kind == Kind::fixed) continue;
+    const int body = contact.body_of(slot, static_cast<int>(j));
+    const std::span<const int> way = way_of(model_, body);
+    const auto count = static_cast<Eigen::Index>(way.size());
+    if (motions_.cols() < count) {
+      motions_.setZero(6, count);
+      velocities_.setZero(6, count);
+    }
+    way_columns(model_, data, body, x, motions_.leftCols(count));
+    contact.old_velocities().twist_derivatives(model_, data, body, x, velocities_.leftCols(count));
+    Vector6 by_twist = gradient.xi.segment<6>(static_cast<Eigen::Index>(6 * j));
+    by_twist.head<3>() /= slot.units.length;
+    const Vector3 by_velocity = (sign_of(j) / slot.units.speed) * gradient.velocity;
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const int place = island.place_of_dof(side, way[static_cast<std::size_t>(k)]);
+      r.col(place) += (by_twist.dot(motions_.col(k)) + by_velocity.dot(velocities_.col(k).head<3>())) * by_gap;
+      r.col(n + place) += by_velocity.dot(motions_.col(k).head<3>()) * by_gap;
+    }
+  }
+}
+
+void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, const Data& data, SmoothIsland& island,
                                           const SmoothLinearisation& step) {
   const SmoothProblem& problem = contact.problem();
   const int n = island.num_velocities();
@@ -268,6 +305,8 @@ void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, SmoothIsl
   for (std::size_t k = island.first_pair(); k < island.last_pair(); ++k) pair_terms(problem, island, problem.pairs[k]);
   if (island.with_tree()) tree_terms(problem, island, step);
   for (const int i : island.movers()) free_terms(problem.free[static_cast<std::size_t>(i)], island.place_of(i), step);
+  for (std::size_t k = island.first_pair(); k < island.last_pair(); ++k)
+    rebound_terms(contact, data, island, problem.pairs[k]);
 }
 
 bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step) {

@@ -7,6 +7,8 @@
 ///                               coordinates beyond by S × S_k
 ///   placement of a shape        the set is carried, nothing else
 ///   friction                    β₀ = friction γ
+///   restitution                 what pairs that bounce keep apart (rebound.hpp), which placements and sizes move too,
+///                               as they were before the step
 ///   size of a shape             its rows
 
 #include <Eigen/Geometry>
@@ -79,12 +81,13 @@ bool is_inertial(const Parameter& p) {
 class SmoothParameterColumn {
  public:
   SmoothParameterColumn(SingleLevelContact& contact, SmoothIsland& island, const SingleLevelDerivatives& derivatives,
-                        const SmoothLinearisation& step, const MatrixX& tree_columns)
+                        const Data& data, const SmoothLinearisation& step, const MatrixX& tree_columns)
       : contact_(contact),
         model_(contact.model()),
         problem_(contact.problem()),
         island_(island),
         derivatives_(derivatives),
+        data_(data),
         step_(step),
         tree_columns_(tree_columns) {}
 
@@ -97,13 +100,14 @@ class SmoothParameterColumn {
       case SmoothParameter::Kind::friction:
         add_friction(p.shape);
         break;
+      case SmoothParameter::Kind::restitution:
+        add_restitution(p.shape);
+        break;
       case SmoothParameter::Kind::shape_placement:
         add_shape(p);
         break;
       case SmoothParameter::Kind::shape_size:
         add_size(p);
-        break;
-      case SmoothParameter::Kind::none:
         break;
     }
   }
@@ -268,7 +272,26 @@ class SmoothParameterColumn {
         add_turning(slot, i, way, p.index);
       }
       if (carried) add_response(slot, xi, U);
+      if (bounces(slot)) add_old_placement(slot, p);
     });
+  }
+
+  /// The same before the step, for what a pair that bounces keeps apart.
+  void add_old_placement(PairSlot& slot, const Parameter& p) {
+    const int parent = model_.body(p.index).parent;
+    const Vector3 x = old_point(slot);
+    const Vector6 S = placement_twist(old_pose(parent), model_.joint(p.index).spec.X_PJ, p.component, x);
+    Vector12 xi = Vector12::Zero();
+    Vector6 U = Vector6::Zero();
+    for (std::size_t i = 0; i < 2; ++i) {
+      const int body = body_of(slot, i);
+      if (!is_beyond(body, p.index)) continue;
+      xi.segment<6>(static_cast<Eigen::Index>(6 * i)) = in_units(slot, S);
+      const BodyVelocities& velocities = contact_.old_velocities();
+      const Vector6 V = velocities.twist(model_, data_, body, x) - velocities.twist(model_, data_, parent, x);
+      U += sign_of(i) * velocity_in_units(slot, twist_bracket(S, V));
+    }
+    add_old_motion(slot, xi, U);
   }
 
   /// Rows of Jᵀ W whose motions are carried; those of free joints in the old axes.
@@ -295,15 +318,29 @@ class SmoothParameterColumn {
     });
   }
 
+  void add_restitution(int shape) {
+    for_pairs([&](PairSlot& slot) {
+      if (!bounces(slot) || (shape != slot.key.shape_A && shape != slot.key.shape_B)) return;
+      const int other = shape == slot.key.shape_A ? slot.key.shape_B : slot.key.shape_A;
+      add_gap(slot, contact_.scene().shape(model_, other).restitution * rebound_of(slot).gradient().restitution);
+    });
+  }
+
   void add_shape(const SmoothParameter& p) {
     const Pose& X_BS = contact_.scene().shape(model_, p.shape).X_BS;
     for_pairs([&](PairSlot& slot) {
       Vector12 xi = Vector12::Zero();
-      for (std::size_t i = 0; i < 2; ++i)
-        if ((i == 0 ? slot.key.shape_A : slot.key.shape_B) == p.shape)
-          xi.segment<6>(static_cast<Eigen::Index>(6 * i)) =
-              in_units(slot, placement_twist(pose(body_of(slot, i)), X_BS, p.component, slot.point()));
+      Vector12 old_xi = Vector12::Zero();
+      for (std::size_t i = 0; i < 2; ++i) {
+        if ((i == 0 ? slot.key.shape_A : slot.key.shape_B) != p.shape) continue;
+        const auto at = static_cast<Eigen::Index>(6 * i);
+        const int body = body_of(slot, i);
+        xi.segment<6>(at) = in_units(slot, placement_twist(pose(body), X_BS, p.component, slot.point()));
+        if (bounces(slot))
+          old_xi.segment<6>(at) = in_units(slot, placement_twist(old_pose(body), X_BS, p.component, old_point(slot)));
+      }
       if (!xi.isZero(0.0)) add_response(slot, xi, Vector6::Zero());
+      add_old_motion(slot, old_xi, Vector6::Zero());
     });
   }
 
@@ -320,6 +357,7 @@ class SmoothParameterColumn {
         const int own = p.component - part.first_parameter;
         if (own < 0 || own >= part.set->num_parameters) continue;
         (i == 0 ? outside.g_A : outside.g_B) = slot.side(static_cast<int>(i)).parameter_forces(own);
+        if (bounces(slot)) outside.gap += rebound_of(slot).by_size(static_cast<int>(i), own);
         any = true;
       }
       if (any) add_impulse(slot, slot.pair.respond_outside(outside));
@@ -344,8 +382,23 @@ class SmoothParameterColumn {
   }
 
   [[nodiscard]] int body_of(const PairSlot& slot, std::size_t i) const {
-    const int shape = i == 0 ? slot.key.shape_A : slot.key.shape_B;
-    return contact_.scene().shapes()[static_cast<std::size_t>(shape)].body;
+    return contact_.body_of(slot, static_cast<int>(i));
+  }
+
+  // of pairs that bounce: before the step
+  [[nodiscard]] Rebound& rebound_of(const PairSlot& slot) const {
+    return problem_.rebounds[static_cast<std::size_t>(slot.rebound)];
+  }
+  [[nodiscard]] bool bounces(const PairSlot& slot) const { return slot.rebound >= 0 && rebound_of(slot).bounces(); }
+  [[nodiscard]] Vector3 old_point(const PairSlot& slot) const {
+    return slot.origin + slot.units.length * rebound_of(slot).x();
+  }
+  [[nodiscard]] Pose old_pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, data_, body); }
+  void add_gap(PairSlot& slot, double gap) { add_impulse(slot, slot.pair.respond_outside({.gap = gap})); }
+  void add_old_motion(PairSlot& slot, const Vector12& xi, const Vector6& U) {
+    if (!bounces(slot)) return;
+    const Rebound::Gradient& gradient = rebound_of(slot).gradient();
+    add_gap(slot, gradient.xi.dot(xi) + gradient.velocity.dot(U.head<3>()));
   }
 
   /// At the end of the step.
@@ -395,6 +448,8 @@ class SmoothParameterColumn {
   SmoothProblem& problem_;
   SmoothIsland& island_;
   const SingleLevelDerivatives& derivatives_;
+  /// The poses before the step.
+  const Data& data_;
   const SmoothLinearisation& step_;
   const MatrixX& tree_columns_;
   double* r_ = nullptr;
@@ -455,7 +510,7 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
     std::vector<double> r(static_cast<std::size_t>(n));
     for (int i = 0; i < count; ++i) {
       std::fill(r.begin(), r.end(), 0.0);
-      SmoothParameterColumn column(contact, island, *this, step, tree_columns);
+      SmoothParameterColumn column(contact, island, *this, data, step, tree_columns);
       column.fill(parameters[static_cast<std::size_t>(i)], i, r.data());
       island.solve_velocities(r.data());
       for (int k = island.tree_place(); k < n; ++k) {

@@ -292,6 +292,7 @@ void SingleLevelContact::read_answer() {
     // α grows by |f| a unit of length along the normal
     contact.distance = (pair.alpha - 1.0) * slot.units.length / pair.B.f.norm();
     contact.friction = pair.friction;
+    contact.restitution = restitution_of(slot.key);
     const Vector6 impulse = slot.impulse();
     contact.impulse = contact.frame.transpose() * impulse.head<3>();
   }

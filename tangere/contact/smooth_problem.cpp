@@ -161,7 +161,11 @@ void SmoothIsland::set_levers(PairSlot& slot) {
                        slot.units.length;
 }
 
-/// r += sign (momenta that an impulse (pair's units) on B, and its opposite on A, gives).
+int SmoothIsland::place_of_dof(const SideBody& body, int dof) const {
+  if (body.kind == Kind::tree) return tree_place() + p_.tree->place(dof);
+  return place_of(body.index) + dof - p_.free[static_cast<std::size_t>(body.index)].first_v;
+}
+
 void SmoothIsland::add_impulse(const PairSlot& slot, const Vector6& W, double sign, double* r) const {
   for (int i = 0; i < 2; ++i) {
     const SideBody& body = slot.sides[static_cast<std::size_t>(i)];
@@ -189,7 +193,7 @@ bool SmoothIsland::collide(PairSlot& slot) {
   slot.collided = p_.collisions.solve(slot.pair, slot.units.length, warm,
                                       {.kappa = p_.kappa,
                                        .tolerance = p_.inner_tolerance,
-                                       .max_iterations = 60,
+                                       .max_iterations = kCollisionIterations,
                                        .num_refinements = p_.inner_refinements});
   return slot.collided;
 }
@@ -247,7 +251,8 @@ double SmoothIsland::evaluate() {
         velocities[i] = {V.head<3>() / slot.units.speed, V.tail<3>() * (slot.units.length / slot.units.speed)};
       }
     }
-    worst = std::max(worst, slot.pair.evaluate(slot.num_cones * p_.kappa, velocities[0], velocities[1]));
+    worst =
+        std::max(worst, slot.pair.evaluate(slot.num_cones * p_.kappa + slot.rebound_gap, velocities[0], velocities[1]));
     add_impulse(slot, slot.pair.impulse(), -1.0, r);
   }
   if (with_tree_) worst = std::max(worst, evaluate_joint_rows());

@@ -14,6 +14,7 @@
 
 #include "tangere/contact/bilevel.hpp"
 #include "tangere/contact/free_mover.hpp"
+#include "tangere/contact/rebound.hpp"
 #include "tangere/contact/smooth_pair.hpp"
 #include "tangere/contact/smooth_warm_start.hpp"
 #include "tangere/contact/tree_mover.hpp"
@@ -52,6 +53,9 @@ struct PairSlot {
   Vector3 origin = Vector3::Zero();
   /// d of d κ: cones of the collision.
   int num_cones = 0;
+  /// b of rebound.hpp, and its place among the rebounds; -1 for pairs that have no restitution.
+  double rebound_gap = 0.0;
+  int rebound = -1;
   int island = 0;
   int first_row = 0;
   int first_y = 0;
@@ -96,6 +100,8 @@ struct SmoothProblem {
   /// In use; the vector is larger, its entries keep their memory.
   std::vector<PairSlot> pairs;
   std::size_t num_pairs = 0;
+  /// Of the pairs with restitution; larger than their number, likewise.
+  std::vector<Rebound> rebounds;
   std::vector<JointRow> joint_rows;
   const CoordinateUnits* units = nullptr;
   double time_step = 0.0;
@@ -158,6 +164,10 @@ class SmoothIsland final : public NcpProblem {
 
   /// Poses of a pair's sets at the end of the step.
   void place_pair(PairSlot& slot);
+  /// r += sign (momenta that an impulse (pair's units) on B, and its opposite on A, gives).
+  void add_impulse(const PairSlot& slot, const Vector6& W, double sign, double* r) const;
+  /// Where a coordinate of the model is among the island's velocities; it must be one of them.
+  [[nodiscard]] int place_of_dof(const SideBody& body, int dof) const;
 
  private:
   void set_levers(PairSlot& slot);
@@ -165,7 +175,6 @@ class SmoothIsland final : public NcpProblem {
   double evaluate_joint_rows();
   void side_columns(PairSlot& slot, int i);
   void add_pair(PairSlot& slot);
-  void add_impulse(const PairSlot& slot, const Vector6& W, double sign, double* r) const;
   void assemble();
   void joint_response(const JointRow& row, const double* r, double& own, double& slope) const;
   void recover_joint_row(const JointRow& row, const double* r, double* dz, double* ds) const;

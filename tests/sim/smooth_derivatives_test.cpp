@@ -221,6 +221,17 @@ Scene floating_robot() {
   return scene;
 }
 
+/// The same with shapes that bounce.
+Scene elastic(const Scene& scene) {
+  ModelBuilder builder(scene.model);
+  for (int b = 0; b < scene.model.num_bodies(); ++b) {
+    BodySpec body = scene.model.body(b).spec;
+    for (CollisionShape& shape : body.shapes) shape.restitution = 0.8;
+    builder.set_body(b, std::move(body));
+  }
+  return {builder.build(), scene.state};
+}
+
 TEST(SmoothDerivatives, OfArticulatedBodies) {
   for (const double kappa : kKappas) {
     SCOPED_TRACE(kappa);
@@ -244,6 +255,44 @@ TEST(SmoothDerivatives, OfBodiesThatHitEachOther) {
     const StepCase scene = free_bodies("pile", {box, capsule}, 0.5, 0.0, tight(0.01, kappa));
     expect_derivatives(scene.world, scene.state, VectorX::Zero(12), kappa);
   }
+}
+
+/// Elastic: free and articulated bodies; by the relaxed law everything is smooth, the edge of a bounce too.
+TEST(SmoothDerivatives, OfWhatBounces) {
+  for (const double kappa : kKappas) {
+    SCOPED_TRACE(kappa);
+    FreeBody box{.shape = Box{.size = {0.2, 0.3, 0.1}},
+                 .X_WB = {so3::exp(Vector3(0.3, 0.2, 0.1)), Vector3(0, 0, 0.14)}};
+    box.velocity << 0.5, 0.2, -2.0, 1.0, 2.0, 0.5;
+    FreeBody ball{.shape = Ellipsoid{.semi_axes = {0.06, 0.05, 0.07}}, .X_WB = Pose::translation({0.01, 0.02, 0.29})};
+    ball.velocity << 0.2, -0.1, -4.0, 0.5, 0.0, 1.0;
+    const StepCase scene = free_bodies("pair", {box, ball}, 0.5, 0.7, tight(0.01, kappa));
+    expect_derivatives(scene.world, scene.state, VectorX::Zero(12), kappa);
+    const Scene robot = elastic(floating_robot());
+    expect_derivatives(World(robot.model, {}, tight(0.01, kappa)), robot.state, VectorX::Constant(13, 0.1), kappa);
+  }
+}
+
+/// A ball that just reaches the floor, just fast enough to bounce: half-way up both gates of rebound.hpp.
+TEST(SmoothDerivatives, AtTheEdgeOfABounce) {
+  const double kappa = 1e-4;
+  const double dt = 0.01;
+  const double radius = 0.2;
+  const double width = std::sqrt(kappa);
+  const double restitution = 0.9 * 0.7;  // the floor's and the ball's
+  WorldOptions options = tight(dt, kappa);
+  options.contact.bounce_speed = restitution - 0.5 * width * std::sqrt(9.81 * radius);
+  FreeBody ball{.shape = Sphere{radius}};
+  ball.velocity << 0.1, 0.0, -1.0, 0.0, 0.4, 0.0;
+  // two cones: the ball's and the floor's row
+  ball.X_WB.p.z() = radius * (1.0 + 2.0 * kappa - 0.5 * width) + dt;
+  const StepCase scene = free_bodies("edge", {ball}, 0.5, 0.7, options);
+  Workspace workspace(scene.world);
+  State next;
+  ASSERT_EQ(step(scene.world, scene.state, VectorX::Zero(6), workspace, next).status, StepStatus::solved);
+  EXPECT_GT(next.v[2], -0.9);
+  EXPECT_LT(next.v[2], restitution - 0.1);
+  expect_derivatives(scene.world, scene.state, VectorX::Zero(6), kappa);
 }
 
 TEST(SmoothDerivatives, OfBilevelContactAreThoseOfTheSingleLevel) {
@@ -316,15 +365,20 @@ TEST(SmoothDerivatives, InParametersOfFreeBodies) {
   FreeBody ball{
       .shape = Ellipsoid{.semi_axes = {0.06, 0.05, 0.07}}, .X_WB = Pose::translation({0.01, 0.02, 0.29}), .mass = 0.4};
   ball.velocity << 0.2, -0.1, -4.0, 0.5, 0.0, 1.0;
-  const StepCase scene = free_bodies("pair", {box, ball}, 0.5, 0.0, tight(0.01, 1e-3));
-  expect_parameter_derivatives(scene.world, scene.state, 1e-3);
+  for (const double kappa : kKappas)
+    for (const double restitution : {0.0, 0.7}) {
+      SCOPED_TRACE(std::to_string(kappa) + " " + std::to_string(restitution));
+      const StepCase scene = free_bodies("pair", {box, ball}, 0.5, restitution, tight(0.01, kappa));
+      expect_parameter_derivatives(scene.world, scene.state, kappa);
+    }
 }
 
 TEST(SmoothDerivatives, InParametersOfArticulatedBodies) {
-  const Scene swinging = arm();
-  expect_parameter_derivatives(World(swinging.model, {}, tight(0.01, 1e-3)), swinging.state, 1e-3);
-  const Scene robot = floating_robot();
-  expect_parameter_derivatives(World(robot.model, {}, tight(0.01, 1e-3)), robot.state, 1e-3);
+  for (const double kappa : kKappas) {
+    SCOPED_TRACE(kappa);
+    for (const Scene& scene : {arm(), floating_robot(), elastic(arm()), elastic(floating_robot())})
+      expect_parameter_derivatives(World(scene.model, {}, tight(0.01, kappa)), scene.state, kappa);
+  }
 }
 
 /// Parallel faces apart: within a tilt of the order of κ the relaxed step turns by an amount of order one.
