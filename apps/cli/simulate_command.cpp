@@ -36,8 +36,10 @@ constexpr int kMostChecks = 20;
 void verify(const SimulateArguments& arguments) {
   if (arguments.time_step && !(*arguments.time_step > 0.0 && *arguments.time_step <= 1.0))
     throw InputError("--dt", formatted("must be above 0 and at most 1 s, got %g", *arguments.time_step));
-  if (arguments.kappa && arguments.contact == "lcp")
-    throw InputError("--kappa", "is for smooth contact: --contact single_level or bilevel");
+  for (const auto& [option, given] :
+       {std::pair{"--kappa", arguments.kappa.has_value()}, std::pair{"--points", arguments.points.has_value()}})
+    if (given && arguments.contact == "lcp")
+      throw InputError(option, "is for smooth contact: --contact single_level or bilevel");
   if (arguments.steps < 0) throw InputError("--steps", formatted("must not be negative, got %d", arguments.steps));
   if (!(arguments.frames_per_second > 0.0 && std::isfinite(arguments.frames_per_second)))
     throw InputError("--fps", formatted("must be above 0, got %g", arguments.frames_per_second));
@@ -172,6 +174,7 @@ std::vector<std::pair<std::string, std::string>> stamped_options(const SimulateA
                                                            {"steps", std::to_string(arguments.steps)}};
   if (arguments.time_step) options.emplace_back("dt", exact(*arguments.time_step));
   if (arguments.kappa) options.emplace_back("kappa", exact(*arguments.kappa));
+  if (arguments.points) options.emplace_back("points", exact(*arguments.points));
   std::string u;
   for (const double value : arguments.u) u += (u.empty() ? "" : ",") + exact(value);
   if (!u.empty()) options.emplace_back("u", u);
@@ -211,6 +214,7 @@ int simulate(const SimulateArguments& arguments) {
   options.time_step = arguments.time_step.value_or(scene.time_step);
   options.formulation = formulation_from(arguments.contact);
   options.smooth.kappa = arguments.kappa.value_or(options.smooth.kappa);
+  options.smooth.points = arguments.points.value_or(options.smooth.points);
   const World world(scene.robot.model, scene.robot.actuators, options);
   const VectorX u = control_of(arguments, world);
   State state = start_of(arguments, scene);

@@ -30,8 +30,8 @@ Gate gate(double x, double width) {
 
 /// Memory of its own for the sets of `pair`.
 void Rebound::bind(const SmoothPair& pair, double length) {
-  pair_.A.set(pair.A.shape(), 1.0 / length);
-  pair_.B.set(pair.B.shape(), 1.0 / length);
+  pair_.A.set(pair.A.shape(), 1.0 / length, pair.A.pull());
+  pair_.B.set(pair.B.shape(), 1.0 / length, pair.B.pull());
   int rows = 0;
   int auxiliaries = 0;
   int scratch = 0;

@@ -25,7 +25,8 @@
 /// Islands (bodies that pairs hold together; all articulated trees count as one body) are solved one by one, from the
 /// last step's contact or from the geometry, and if that fails by the ladder of `SmoothRung`.
 ///
-/// Not part of it: loop constraints and mimics (InputError where a model has them and they are enabled).
+/// Loops and mimics are equations beside the velocities (smooth_equality.hpp); bodies in loops count as articulated.
+/// Not part of it: rolling friction (InputError).
 
 #include <memory>
 #include <span>
@@ -63,7 +64,7 @@ struct SmoothSolution {
 
 class SingleLevelContact {
  public:
-  /// Keeps copies of all. InputError for loop constraints and mimics.
+  /// Keeps copies of all. InputError for rolling friction.
   SingleLevelContact(const Model& model, const CollisionScene& scene, const SmoothUnits& units, double time_step,
                      const SmoothOptions& options, const ContactOptions& contact_options, bool bilevel = false);
 
@@ -123,6 +124,7 @@ class SingleLevelContact {
   };
   void add_candidates(int a, int b);
   void add_joint_rows();
+  void add_equalities();
   void find_islands();
   void fill_slots();
   void find_rebounds(const Data& data, const SmoothState& state);

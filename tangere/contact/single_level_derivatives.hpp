@@ -65,6 +65,8 @@ class SingleLevelDerivatives {
   void pair_terms(const SmoothProblem& problem, const SmoothIsland& island, const PairSlot& slot);
   void add_turning(const SmoothProblem& problem, const SmoothIsland& island, const PairSlot& slot, std::size_t side,
                    double sign);
+  void equality_terms(SmoothProblem& problem, const SmoothIsland& island, const Data& data);
+  void old_gap_terms(const SmoothProblem& problem, const SmoothIsland& island);
   void tree_terms(const SmoothProblem& problem, const SmoothIsland& island, const SmoothLinearisation& step);
   /// `on` every island, its factors and r_x in place.
   template <class OnIsland>

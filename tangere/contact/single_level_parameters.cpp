@@ -138,6 +138,7 @@ class SmoothParameterColumn {
       }
       if (mover >= 0 && has(mover)) add_carried_inertia(mover, p);
       add_placement(p);
+      if (island_.with_tree()) add_loop_placement(p);
       if (mover >= 0) return;
     } else {
       for (const int i : island_.movers()) {
@@ -260,20 +261,44 @@ class SmoothParameterColumn {
         Vector6 V = tree.twist(side.index, x);
         if (parent != kWorld && contact_.moves(parent)) V -= tree.twist(parent, x);
         U += sign_of(i) * velocity_in_units(slot, twist_bracket(S, V));
-        // motions of the coordinates beyond
-        const Vector6 W = slot.impulse();
-        const std::span<const int> way = way_of(model_, side.index);
-        turning_.assign(way.size(), 0.0);
-        for (std::size_t k = 0; k < way.size(); ++k) {
-          if (!is_of(way[k], p.index)) continue;
-          const Vector6 motion = slot.tree[i].U_v.col(static_cast<Eigen::Index>(k));
-          turning_[k] = twist_bracket(S, motion).dot(W);
-        }
-        add_turning(slot, i, way, p.index);
+        add_carried_motions(slot.tree[i], i, way_of(model_, side.index), p.index, S, slot.impulse());
       }
       if (carried) add_response(slot, xi, U);
       if (bounces(slot)) add_old_placement(slot, p);
     });
+  }
+
+  /// Loops: gaps and impulses are carried, and so are the motions of the coordinates beyond.
+  void add_loop_placement(const Parameter& p) {
+    const int parent = model_.body(p.index).parent;
+    const Pose& X_PJ = model_.joint(p.index).spec.X_PJ;
+    int row = island_.num_velocities();
+    for (const SmoothEquality& equality : problem_.equalities) {
+      const int first = row;
+      row += equality.num_rows();
+      if (!equality.is_loop()) continue;
+      const Vector6 S = placement_twist(pose(parent), X_PJ, p.component, equality.point());
+      const Vector6 old_S = placement_twist(old_pose(parent), X_PJ, p.component, equality.old_point());
+      std::array<Vector6, 2> next{Vector6::Zero(), Vector6::Zero()};
+      std::array<Vector6, 2> old{Vector6::Zero(), Vector6::Zero()};
+      for (std::size_t i = 0; i < 2; ++i) {
+        if (!is_beyond(equality.body(static_cast<int>(i)), p.index)) continue;
+        next[i] = S;
+        old[i] = old_S;
+      }
+      const Vector6 gap = equality.carried_gap(next, old);
+      for (int k = 0; k < equality.num_rows(); ++k) r_[first + k] += gap[k];
+      const Vector6 W = equality.carried_impulse(next);
+      for (std::size_t i = 0; i < 2; ++i) {
+        const int body = equality.body(static_cast<int>(i));
+        const TreeMover::Columns& columns = equality.columns(static_cast<int>(i));
+        const std::span<const int> way = way_of(model_, body);
+        for (std::size_t k = 0; k < way.size(); ++k)
+          r_[island_.tree_place() + problem_.tree->place(way[k])] -=
+              sign_of(i) * columns.force.col(static_cast<Eigen::Index>(k)).dot(W);
+        if (is_beyond(body, p.index)) add_carried_motions(columns, i, way, p.index, S, equality.impulse());
+      }
+    }
   }
 
   /// The same before the step, for what a pair that bounces keeps apart.
@@ -294,12 +319,13 @@ class SmoothParameterColumn {
     add_old_motion(slot, xi, U);
   }
 
-  /// Rows of Jᵀ W whose motions are carried; those of free joints in the old axes.
-  void add_turning(const PairSlot&, std::size_t side, std::span<const int> way, int joint) {
+  /// Rows of Jᵀ W whose motions are carried by the twist S of a joint; those of free joints in the old axes.
+  void add_carried_motions(const TreeMover::Columns& columns, std::size_t side, std::span<const int> way, int joint,
+                           const Vector6& S, const Vector6& W) {
     const TreeMover& tree = *problem_.tree;
     Eigen::VectorXd rows = Eigen::VectorXd::Zero(model_.nv());
     for (std::size_t k = 0; k < way.size(); ++k)
-      if (is_of(way[k], joint)) rows[way[k]] = turning_[k];
+      if (is_of(way[k], joint)) rows[way[k]] = twist_bracket(S, columns.U_v.col(static_cast<Eigen::Index>(k))).dot(W);
     for (const TreeMover::Turning& turn : tree.turning())
       if (turn.linear >= 0) rows.segment<3>(turn.linear) = turn.X * rows.segment<3>(turn.linear).eval();
     for (const int dof : way)
@@ -453,7 +479,6 @@ class SmoothParameterColumn {
   const SmoothLinearisation& step_;
   const MatrixX& tree_columns_;
   double* r_ = nullptr;
-  std::vector<double> turning_;
 
  public:
   /// The free body whose old attitude the parameter turns (v⁺ is in its axes), and how; -1 for none.
@@ -507,7 +532,7 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
   const bool good = visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
-    std::vector<double> r(static_cast<std::size_t>(n));
+    std::vector<double> r(static_cast<std::size_t>(island.num_unknowns()));
     for (int i = 0; i < count; ++i) {
       std::fill(r.begin(), r.end(), 0.0);
       SmoothParameterColumn column(contact, island, *this, data, step, tree_columns);

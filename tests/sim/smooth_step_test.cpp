@@ -10,85 +10,13 @@
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/math/so3.hpp"
-#include "tangere/multibody/configuration.hpp"
-#include "tangere/multibody/kinematics.hpp"
-#include "tangere/proximity/distance.hpp"
 #include "tangere/sim/rollout.hpp"
+#include "tests/sim/smooth_support.hpp"
 #include "tests/support/all_shapes.hpp"
-#include "tests/support/allocation.hpp"
 #include "tests/support/matrix_near.hpp"
-#include "tests/support/step_cases.hpp"
 
 namespace tangere::test {
 namespace {
-
-WorldOptions smooth(double time_step, double kappa, Formulation formulation = Formulation::single_level) {
-  WorldOptions options;
-  options.time_step = time_step;
-  options.formulation = formulation;
-  options.smooth.kappa = kappa;
-  return options;
-}
-
-/// To rounding, nearly.
-WorldOptions exactly(WorldOptions options) {
-  options.smooth.tolerance = 1e-11 / options.smooth.kappa;
-  return options;
-}
-
-VectorX at_ease(const World& world) { return VectorX::Zero(world.nu()); }
-
-Shape cube(double size) { return Box{.size = Vector3::Constant(size)}; }
-
-/// Steps, all of which must be solved; the last state.
-State run(const World& world, State state, int steps, const VectorX& u = {}) {
-  Workspace workspace(world);
-  const VectorX control = u.size() > 0 ? u : VectorX::Zero(world.nu());
-  for (int i = 0; i < steps; ++i)
-    EXPECT_EQ(step(world, state, control, workspace, state).status, StepStatus::solved) << "step " << i;
-  return state;
-}
-
-/// The deepest penetration of all pairs of shapes, by the distance query.
-double smallest_distance(const World& world, const State& state) {
-  Data data(world.model());
-  forward_kinematics(world.model(), data, state.q);
-  double smallest = 1e9;
-  DistanceWorkspace workspace;
-  const auto count = static_cast<int>(world.scene().shapes().size());
-  for (int a = 0; a < count; ++a)
-    for (int b = a + 1; b < count; ++b) {
-      const CollisionShape& A = world.scene().shape(world.model(), a);
-      const CollisionShape& B = world.scene().shape(world.model(), b);
-      const Pose X_A =
-          body_pose(world.model(), data, world.scene().shapes()[static_cast<std::size_t>(a)].body) * A.X_BS;
-      const Pose X_B =
-          body_pose(world.model(), data, world.scene().shapes()[static_cast<std::size_t>(b)].body) * B.X_BS;
-      smallest = std::min(smallest, distance(A.shape, X_A, B.shape, X_B, {}, workspace).distance);
-    }
-  return smallest;
-}
-
-/// Of free bodies, by the velocity that the centre of mass had over the step.
-double energy(const World& world, const State& state) {
-  double total = 0.0;
-  const double h = world.options().time_step;
-  for (int b = 0; b < world.model().num_bodies(); ++b) {
-    const Joint& joint = world.model().joint(b);
-    if (joint.nv != 6) continue;
-    const MassProperties& inertia = world.model().body(b).spec.inertia;
-    const Eigen::Quaterniond turned(state.q[joint.first_q + 6], state.q[joint.first_q + 3], state.q[joint.first_q + 4],
-                                    state.q[joint.first_q + 5]);
-    const Vector3 w = state.v.segment<3>(joint.first_v + 3);
-    const Eigen::Quaterniond before(1.0, -0.5 * h * w[0], -0.5 * h * w[1], -0.5 * h * w[2]);
-    const Vector3 velocity =
-        Vector3(state.v.segment<3>(joint.first_v)) + (inertia.center - before.normalized() * inertia.center) / h;
-    const Vector3 center = Vector3(state.q.segment<3>(joint.first_q)) + turned * inertia.center;
-    total += 0.5 * inertia.mass * velocity.squaredNorm() + 0.5 * w.dot(inertia.inertia * w) -
-             inertia.mass * world.model().gravity().dot(center);
-  }
-  return total;
-}
 
 /// The momentum that free bodies keep (contact/free_mover.hpp): linear, and angular about the world's origin.
 Vector6 discrete_total(const World& world, const State& state) {
@@ -445,109 +373,6 @@ TEST(SmoothStep, WarmAndColdStartsEndAtTheSamePlace) {
   EXPECT_LT(warm_iterations, cold_iterations * 3 / 4);
 }
 
-/// The highest point after the first bounce.
-double rebound_height(const World& world, State state, double radius) {
-  Workspace workspace(world);
-  bool bounced = false;
-  double highest = 0.0;
-  for (int i = 0; i < 2000; ++i) {
-    const double before = state.v[2];
-    EXPECT_EQ(step(world, state, at_ease(world), workspace, state).status, StepStatus::solved);
-    bounced = bounced || (before < 0.0 && state.v[2] > 0.0);
-    if (bounced) highest = std::max(highest, state.q[2] - radius);
-    if (bounced && state.v[2] < 0.0) break;
-  }
-  return highest;
-}
-
-TEST(SmoothStep, BallsBounceToTheSquareOfRestitution) {
-  // the floor's restitution is 0.9
-  const double radius = 0.1;
-  const double height = 1.0;
-  for (const Formulation formulation : {Formulation::single_level, Formulation::bilevel})
-    for (const double restitution : {0.5, 0.8, 1.0})
-      for (const double dt : {0.01, 0.001}) {
-        const StepCase scene =
-            free_bodies("ball", {{.shape = Sphere{radius}, .X_WB = Pose::translation({0, 0, radius + height})}}, 0.5,
-                        restitution, smooth(dt, 1e-6, formulation));
-        const double e = 0.9 * restitution;
-        // the impact lies within a step, at either end of which the ball moves at √(2 g h)
-        const double allowed = 3.0 * dt * std::sqrt(2.0 * 9.81 * height);
-        EXPECT_NEAR(rebound_height(scene.world, scene.state, radius), e * e * height, allowed) << dt;
-      }
-}
-
-/// The energy that flights of such steps keep: half the velocity's way of a step is not yet fallen.
-double flight_energy(const World& world, const State& state) {
-  const double h = world.options().time_step;
-  const Eigen::Quaterniond turned(state.q[6], state.q[3], state.q[4], state.q[5]);
-  const Vector3 velocity = turned * Vector3(state.v.head<3>());
-  return energy(world, state) + 0.5 * h * world.model().gravity().dot(velocity);
-}
-
-TEST(SmoothStep, BouncesDoNotGainEnergyAndComeToRest) {
-  const Shape shapes[] = {Sphere{0.2}, Box{.size = {0.4, 0.3, 0.2}}, Capsule{0.1, 0.3}};
-  for (const Shape& shape : shapes) {
-    SCOPED_TRACE(shape.type_name());
-    FreeBody body{.shape = shape, .X_WB = {so3::exp(Vector3(0.3, 0.2, 0.1)), Vector3(0, 0, 0.8)}};
-    body.velocity << 0.3, 0.1, 0.0, 0.5, -0.3, 0.2;
-    const StepCase scene = free_bodies("bounce", {body}, 0.3, 0.8, smooth(0.002, 1e-8));
-    Workspace workspace(scene.world);
-    State state = scene.state;
-    const double start = flight_energy(scene.world, state);
-    double before = start;
-    double fastest_up = 0.0;
-    for (int i = 0; i < 2500; ++i) {
-      ASSERT_EQ(step(scene.world, state, at_ease(scene.world), workspace, state).status, StepStatus::solved) << i;
-      EXPECT_GE(smallest_distance(scene.world, state), -1e-9) << i;
-      const double after = flight_energy(scene.world, state);
-      EXPECT_LE(after, before + 2e-3 * start) << i;
-      before = after;
-      fastest_up = std::max(fastest_up, state.v[2]);
-    }
-    EXPECT_GT(fastest_up, 1.0);
-    // it has come down: no hovering, no trembling (what is round may roll)
-    EXPECT_LE(smallest_distance(scene.world, state), 1e-5);
-    const Eigen::Quaterniond turned(state.q[6], state.q[3], state.q[4], state.q[5]);
-    EXPECT_LE(std::abs((turned * Vector3(state.v.head<3>())).z()), 1e-3);
-  }
-}
-
-TEST(SmoothStep, RestitutionThatIsNotThereChangesNothing) {
-  FreeBody box{.shape = cube(0.4), .X_WB = {so3::exp(Vector3(0.3, 0.2, 0.1)), Vector3(0, 0, 0.5)}};
-  box.velocity << 0.5, 0.2, -1.0, 0.5, 1.0, 0.0;
-  const auto final_state = [&](double restitution, double bounce_speed) {
-    WorldOptions options = smooth(0.01, 1e-6);
-    options.contact.bounce_speed = bounce_speed;
-    const StepCase scene = free_bodies("box", {box}, 0.4, restitution, options);
-    return run(scene.world, scene.state, 60);
-  };
-  const State plain = final_state(0.0, 0.1);
-  // impacts too slow to bounce
-  const State slow = final_state(0.5, 100.0);
-  EXPECT_EQ((plain.q - slow.q).norm() + (plain.v - slow.v).norm(), 0.0);
-  EXPECT_GT((plain.q - final_state(0.5, 0.1).q).norm(), 1e-3);
-}
-
-TEST(SmoothStep, EqualBallsExchangeVelocities) {
-  // the public report of Nimble's bounce: the first stands where the second goes on
-  ModelBuilder builder("balls");
-  builder.set_gravity(Vector3::Zero());
-  for (const char* name : {"one", "two"})
-    builder.add_body({.name = name,
-                      .inertia = mass_properties(Shape(Sphere{0.1}), 1.0 / mass_properties(Shape(Sphere{0.1})).mass),
-                      .shapes = {{.shape = Sphere{0.1}, .friction = 0.0, .restitution = 1.0}}},
-                     {.name = name, .type = JointType::free});
-  const World world(builder.build(), {}, smooth(0.01, 1e-8));
-  State state{neutral_configuration(world.model()), VectorX::Zero(12)};
-  state.q[7] = 0.52;
-  state.v[0] = 1.0;
-  state = run(world, state, 100);
-  EXPECT_NEAR(state.v[0], 0.0, 1e-3);
-  EXPECT_NEAR(state.v[6], 1.0, 1e-3);
-  EXPECT_NEAR(state.q[7], 1.2, 0.02);
-}
-
 TEST(SmoothStep, BundlesAndSumsTouchByTheirParts) {
   // a dumbbell lies on two balls; a rounded box by its rounding
   const Shape dumbbell =
@@ -562,60 +387,6 @@ TEST(SmoothStep, BundlesAndSumsTouchByTheirParts) {
                                    smooth(0.01, 1e-6));
   const State resting = run(two.world, two.state, 100);
   EXPECT_NEAR(resting.q[2], 0.1, 1e-4);
-}
-
-/// A pendulum with limits and dry friction.
-Model pendulum(double friction) {
-  ModelBuilder builder("pendulum");
-  const Shape rod = Capsule{.radius = 0.05, .length = 0.6};
-  builder.add_body({.name = "arm", .inertia = mass_properties(rod, 200.0)},
-                   {.name = "hinge",
-                    .type = JointType::revolute,
-                    .X_CJ = Pose::translation({-0.3, 0, 0}),
-                    .axis = {0, 1, 0},
-                    .dofs = {{.lower = -0.5, .upper = 0.7, .friction = friction}}});
-  return builder.build();
-}
-
-TEST(SmoothStep, JointsStopAtTheirLimits) {
-  const World world(pendulum(0.0), {}, smooth(0.01, 1e-6));
-  State state{VectorX::Zero(1), VectorX::Zero(1)};
-  state = run(world, state, 200);
-  EXPECT_LE(state.q[0], 0.7);
-  EXPECT_NEAR(state.q[0], 0.7, 1e-3);
-  EXPECT_LE(std::abs(state.v[0]), 1e-6);
-}
-
-TEST(SmoothStep, DryFrictionHoldsAJoint) {
-  const double weight = mass_properties(Shape(Capsule{.radius = 0.05, .length = 0.6}), 200.0).mass * 9.81 * 0.3;
-  const World held(pendulum(1.2 * weight), {}, smooth(0.01, 1e-8));
-  EXPECT_NEAR(run(held, {VectorX::Zero(1), VectorX::Zero(1)}, 100).q[0], 0.0, 1e-4);
-  const World slipping(pendulum(0.5 * weight), {}, smooth(0.01, 1e-8));
-  EXPECT_GT(run(slipping, {VectorX::Zero(1), VectorX::Zero(1)}, 100).q[0], 0.5);
-}
-
-TEST(SmoothStep, AllocatesNothingOnceWarm) {
-  FreeBody box{.shape = Box{.size = {0.4, 0.5, 0.3}}, .X_WB = Pose::translation({0, 0, 0.16})};
-  const FreeBody capsule{.shape = Capsule{0.1, 0.3}, .X_WB = Pose::translation({0, 0, 0.45})};
-  const StepCase scene = free_bodies("quiet", {box, capsule}, 0.4, 0.0, smooth(0.01, 1e-6));
-  Workspace workspace(scene.world);
-  State state = scene.state;
-  State next = state;
-  const VectorX u = at_ease(scene.world);
-  Tape tape;
-  StepJacobians jacobians;
-  for (int i = 0; i < 60; ++i) {
-    (void)step(scene.world, state, u, workspace, next, &tape);
-    step_jacobians(scene.world, tape, workspace, jacobians);
-    std::swap(state, next);
-  }
-  const AllocationCount count;
-  for (int i = 0; i < 10; ++i) {
-    (void)step(scene.world, state, u, workspace, next, &tape);
-    step_jacobians(scene.world, tape, workspace, jacobians);
-    std::swap(state, next);
-  }
-  EXPECT_EQ(count.so_far(), 0);
 }
 
 TEST(SmoothStep, RolloutsGoBackOverCheckpoints) {
@@ -646,13 +417,14 @@ TEST(SmoothStep, RefusesWhatItCannotDo) {
   options = smooth(0.01, 1e-6);
   options.smooth.max_iterations = 0;
   EXPECT_THROW(World(model, {}, options), InputError);
-  ModelBuilder builder(model);
-  builder.add_constraint({.name = "held", .kind = LoopConstraint::Kind::weld, .body_A = kWorld, .body_B = 0});
-  const Model welded = builder.build();
-  EXPECT_THROW(World(welded, {}, smooth(0.01, 1e-6)), InputError);
+  for (const int points : {0, 6}) {
+    options = smooth(0.01, 1e-6);
+    options.smooth.points = points;
+    EXPECT_THROW(World(model, {}, options), InputError);
+  }
   options = smooth(0.01, 1e-6);
-  options.contact.constraints = false;
-  EXPECT_NO_THROW(World(welded, {}, options));
+  options.contact.rolling_friction = 0.01;
+  EXPECT_THROW(World(model, {}, options), InputError);
   EXPECT_THROW((void)formulation_from("soft"), InputError);
   EXPECT_EQ(formulation_from("single_level"), Formulation::single_level);
 }
