@@ -111,6 +111,8 @@ struct DemoArguments {
   std::string output;
   /// The folder with our scene files; empty: found.
   std::string scenes;
+  /// Folders with recordings that the gallery shows too.
+  std::vector<std::string> recordings;
   std::uint64_t seed = 1;
 };
 [[nodiscard]] int run_demo(const DemoArguments& arguments);

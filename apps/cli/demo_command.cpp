@@ -5,8 +5,11 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -15,12 +18,14 @@
 #include "apps/cli/demo_page.hpp"
 #include "apps/cli/demo_pictures.hpp"
 #include "apps/cli/demo_scene.hpp"
+#include "apps/cli/experiment_pages.hpp"
 #include "apps/cli/folders.hpp"
 #include "apps/cli/gallery.hpp"
 #include "apps/cli/text.hpp"
 #include "apps/cli/viewer_page.hpp"
 #include "tangere/io/query_recording.hpp"
 #include "tangere/io/recording_page.hpp"
+#include "tangere/io/recording_reader.hpp"
 #include "tangere/io/recording_text.hpp"
 #include "tangere/io/shape_json.hpp"
 #include "tangere/math/error.hpp"
@@ -78,6 +83,9 @@ class DemoPages {
     write_whole_file(folder_ / entry.file, page);
     entries_.push_back(entry);
   }
+  void add_link(const GalleryEntry& entry) { entries_.push_back(entry); }
+  [[nodiscard]] bool has_viewer() const { return viewer_.has_value(); }
+
   void write_gallery() const {
     write_whole_file(
         folder_ / "index.html",
@@ -154,6 +162,48 @@ bool show_pairs(std::uint64_t seed, const std::filesystem::path& folder, DemoPag
   return summary.failed == 0;
 }
 
+/// Experiments that take a second, with a gallery of their own. Whether their claims are met is said, not judged: some
+/// are about time, and the machine may be busy.
+void show_experiments(const std::filesystem::path& scenes, const std::filesystem::path& folder, DemoPages& pages) {
+  if (!pages.has_viewer()) return;
+  constexpr std::string_view kShort[] = {"dcol_primitives",   "silico_tower", "silico_peg_3d",
+                                         "silico_bundles_3d", "nimble_balls", "nimble_drone"};
+  const std::filesystem::path own_folder = folder / "experiments";
+  ExperimentPages own(own_folder);
+  int num_run = 0;
+  int num_met = 0;
+  for (const experiments::Experiment& experiment : experiments::all_experiments()) {
+    if (std::find(std::begin(kShort), std::end(kShort), experiment.name) == std::end(kShort)) continue;
+    experiments::ResultLog log(own_folder / (std::string(experiment.name) + ".jsonl"), false);
+    const experiments::Outcome outcome = experiment.run({scenes, 0, log});
+    own.add(experiment, outcome);
+    ++num_run;
+    num_met += outcome.met ? 1 : 0;
+  }
+  (void)own.write_gallery();
+  std::printf("%d experiments of the papers, %d claims met.\n\n", num_run, num_met);
+  pages.add_link({.file = "experiments/index.html",
+                  .title = "Experiments of the papers",
+                  .text = formatted("%d of them, to watch; `tangere experiment` runs all.", num_run),
+                  .shown = "experiments/dcol_primitives.html"});
+}
+
+/// Recordings that are there already, of examples for instance.
+void show_recordings(const std::vector<std::string>& folders, const std::filesystem::path& output, DemoPages& pages) {
+  if (!folders.empty()) std::filesystem::create_directories(output / "recordings");
+  for (const std::string& folder : folders) {
+    if (!std::filesystem::is_directory(folder)) throw InputError("--recordings", folder + " is not a folder");
+    std::set<std::filesystem::path> files;
+    for (const auto& file : std::filesystem::directory_iterator(folder))
+      if (file.path().extension() == ".json") files.insert(file.path());
+    for (const std::filesystem::path& file : files) {
+      const std::string name = file.stem().string();
+      pages.add_recording({"recordings/" + name + ".html", name, "Recorded in " + file.string() + "."},
+                          recording_text(load_recording(file)));
+    }
+  }
+}
+
 }  // namespace
 
 int run_demo(const DemoArguments& arguments) {
@@ -170,7 +220,9 @@ int run_demo(const DemoArguments& arguments) {
     DemoPages pages(folder);
     const bool sweep_passed = show_sweep(scenes, pages);
     show_scenes(scenes, pages);
+    show_experiments(scenes, folder, pages);
     const bool pairs_passed = show_pairs(arguments.seed, folder, pages);
+    show_recordings(arguments.recordings, folder, pages);
     pages.write_gallery();
     std::printf("\nopen in a browser: %s\n",
                 std::filesystem::absolute(folder / "index.html").lexically_normal().c_str());

@@ -2,10 +2,13 @@
 
 #include <string_view>
 
+#include "tangere/io/markup.hpp"
 #include "tangere/version.hpp"
 
 namespace tangere::cli {
 namespace {
+
+using detail::escaped;
 
 constexpr std::string_view kStyle = R"(<style>
   :root { color-scheme: light dark; --ink: #1f2937; --soft: #64748b; --line: #e2e8f0; --card: #fff; --page: #f4f6f9; --accent: #1d6fe0; }
@@ -32,26 +35,6 @@ constexpr std::string_view kStyle = R"(<style>
 </style>
 )";
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string head(const std::string& title) {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -67,9 +50,15 @@ std::string foot() {
 
 /// A picture, or the page itself without its panels (`#embed`).
 std::string preview(const GalleryEntry& entry, bool playing) {
-  if (!entry.is_recording) return entry.picture;
-  return "<iframe loading=\"lazy\" tabindex=\"-1\" title=\"" + escaped(entry.title) + "\" src=\"" +
-         escaped(entry.file) + "#embed" + (playing ? "&amp;play" : "") + "\"></iframe>";
+  const std::string& shown = entry.is_recording ? entry.file : entry.shown;
+  if (shown.empty()) return entry.picture;
+  return "<iframe loading=\"lazy\" tabindex=\"-1\" title=\"" + escaped(entry.title) + "\" src=\"" + escaped(shown) +
+         "#embed" + (playing ? "&amp;play" : "") + "\"></iframe>";
+}
+
+std::string card(const GalleryEntry& entry, bool playing) {
+  return "<a class=\"card\" href=\"" + escaped(entry.file) + "\">" + preview(entry, playing) + "<h2>" +
+         escaped(entry.title) + "</h2><p>" + escaped(entry.text) + "</p></a>\n";
 }
 
 }  // namespace
@@ -77,15 +66,16 @@ std::string preview(const GalleryEntry& entry, bool playing) {
 std::string gallery_page(const Gallery& gallery) {
   std::string page = head(gallery.title) + "<h1>" + escaped(gallery.title) + "</h1>\n<p class=\"soft\">" +
                      escaped(gallery.introduction) + "</p>\n<div class=\"cards\">\n";
-  for (const GalleryEntry& entry : gallery.entries)
-    page += "<a class=\"card\" href=\"" + escaped(entry.file) + "\">" +
-            preview(entry, &entry == &gallery.entries.front()) + "<h2>" + escaped(entry.title) + "</h2><p>" +
-            escaped(entry.text) + "</p></a>\n";
+  for (const GalleryEntry& entry : gallery.entries) page += card(entry, &entry == &gallery.entries.front());
   return page + "</div>\n" + foot();
 }
 
-std::string result_page(const std::string& title, const std::string& svg, const std::string& text) {
-  return head(title) + "<h1>" + escaped(title) + "</h1>\n" + svg + "<pre>" + escaped(text) + "</pre>\n" + foot();
+std::string result_page(const std::string& title, const std::string& svg, const std::string& text,
+                        const std::vector<GalleryEntry>& films) {
+  std::string page = head(title) + "<h1>" + escaped(title) + "</h1>\n" + svg + "<pre>" + escaped(text) +
+                     "</pre>\n<div class=\"cards\">\n";
+  for (const GalleryEntry& film : films) page += card(film, false);
+  return page + "</div>\n" + foot();
 }
 
 }  // namespace tangere::cli

@@ -25,6 +25,8 @@ int run(int argc, char** argv) {
   demo_command->add_option("-o,--output", demo.output,
                            "Folder for the pages and the pictures (default: build/demo or tangere-demo)");
   demo_command->add_option("--scenes", demo.scenes, "Folder with the project's scene files");
+  demo_command->add_option("--recordings", demo.recordings,
+                           "Folder with recordings that the gallery shows too (may be repeated)");
   demo_command->add_option("--seed", demo.seed, "Seed of the random pairs")->capture_default_str();
 
   QueryArguments query;

@@ -5,11 +5,14 @@
 #include <cstdio>
 #include <string_view>
 
+#include "tangere/io/markup.hpp"
 #include "tangere/io/urdf_parts.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {
 namespace {
+
+using detail::escaped;
 
 [[noreturn]] void refuse(const std::string& what, const std::string& reason) {
   throw InputError(what, "URDF cannot say it: " + reason);
@@ -17,29 +20,6 @@ namespace {
 
 // text
 // ---------------------------------------------------------------------------------------------------------------------
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 /// ` name="text"`.
 std::string attribute(const char* name, std::string_view text) {

@@ -11,7 +11,10 @@
 /// Bodies form trees; each hangs from its parent (or the world) by one joint. Bodies and joints share one index: joint
 /// i carries body i, and parents come first.
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -140,6 +143,8 @@ class ModelBuilder {
   std::vector<JointSpec> joints_{};
   std::vector<std::pair<int, int>> excluded_;
   std::vector<LoopConstraint> constraints_{};
+  std::map<std::string, int, std::less<>> body_by_name_;
+  std::set<std::string> joint_names_;
 };
 
 }  // namespace tangere

@@ -2,8 +2,10 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
@@ -115,10 +117,12 @@ void verify(const JointSpec& joint) {
 }
 
 void connect_mimics(std::vector<Joint>& joints) {
+  std::map<std::string_view, int> by_name;
+  for (std::size_t i = 0; i < joints.size(); ++i) by_name.emplace(joints[i].spec.name, static_cast<int>(i));
   for (Joint& joint : joints) {
     if (!joint.spec.mimic) continue;
-    for (std::size_t i = 0; i < joints.size(); ++i)
-      if (joints[i].spec.name == joint.spec.mimic->source) joint.mimic_source = static_cast<int>(i);
+    const auto source = by_name.find(joint.spec.mimic->source);
+    if (source != by_name.end()) joint.mimic_source = source->second;
     if (joint.mimic_source < 0)
       throw InputError(joint.spec.name + ".mimic", "there is no joint '" + joint.spec.mimic->source + "'");
     if (joints[static_cast<std::size_t>(joint.mimic_source)].nv != 1)

@@ -313,6 +313,32 @@ const cases = {
     assert.deepEqual(complaints(), []);
   },
 
+  /** Ball and free joints turn by yaw, pitch and roll. */
+  async turns(browser) {
+    const robot = path.join(folder, 'turns.xml');
+    fs.writeFileSync(
+      robot,
+      `<mujoco><worldbody><body name="base" pos="0 0 1"><freejoint/><geom size="0.1"/>
+        <body name="arm" pos="0.3 0 0"><joint type="ball"/><geom type="capsule" size="0.05" fromto="0 0 0 0.3 0 0"/></body></body></worldbody></mujoco>`,
+    );
+    const html = path.join(folder, 'turns.html');
+    tangere('view', robot, '--html', html);
+    const { page, complaints } = await openPage(browser);
+    await openFile(page, html);
+    const half = Math.PI / 4;
+    const q = [0.5, -0.5, 1.5, 0, 0, Math.sin(half), Math.cos(half), 0, Math.sin(0.2), 0, Math.cos(0.2)];
+    const values = { 'base x': 0.5, 'base y': -0.5, 'base z': 1.5, 'base yaw': 2 * half, 'arm pitch': 0.4 };
+    for (const [name, value] of Object.entries(values))
+      await page.getByLabel(name, { exact: true }).evaluate((slider, x) => {
+        slider.value = x;
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+      }, String(value));
+    const { poses } = JSON.parse(tangere('inspect', robot, '--json', `--q=${q.join(',')}`)).state;
+    const drawn = await page.evaluate(() => window.tangere.recording.bodies.map((_, b) => window.tangere.view.worldPose(b)));
+    poses.forEach((pose, b) => samePose(drawn[b], [...pose.position, ...pose.quaternion], `body ${b}`));
+    assert.deepEqual(complaints(), []);
+  },
+
   async ghosts(browser) {
     const one = path.join(folder, 'one.json');
     const two = path.join(folder, 'two.json');
@@ -460,7 +486,18 @@ const cases = {
       await other.page.goto(address);
       await other.page.waitForFunction(() => window.tangere?.recording?.frames.length > 5);
       await other.context.close(); // gone without a word
+      // who drops a file on a live page sees that file, and no more of the run
+      const third = await openPage(browser);
+      await third.page.goto(address);
+      await third.page.waitForFunction(() => window.tangere?.recording?.frames.length > 5);
+      const dropped = simulated('two_arms.json', 20).recording;
+      await dropFile(third.page, JSON.stringify(dropped));
+      await third.page.waitForFunction((name) => window.tangere.recording?.name === name && window.tangere.loaded, dropped.name);
       await page.waitForFunction(() => /ended/.test(document.querySelector('.note').textContent));
+      assert.equal(await third.page.evaluate(() => window.tangere.recording.frames.length), dropped.frames.length);
+      await checkPoses(third.page, dropped, 0);
+      assert.deepEqual(third.complaints(), []);
+      await third.context.close();
       const recording = JSON.parse(fs.readFileSync(record, 'utf8'));
       assert.equal(await page.evaluate(() => window.tangere.recording.frames.length), recording.frames.length);
       await page.evaluate((last) => window.tangere.player.seekFrame(last), recording.frames.length - 1);

@@ -130,6 +130,16 @@ class CliTest(unittest.TestCase):
         self.assertTrue(all("error" in answer for answer in bad))
         self.assertAlmostEqual(good["alpha"], 1.5, places=7)
 
+    def test_too_large_sum(self):
+        sum_ = {"type": "minkowski_sum", "parts": [{"shape": {"type": "cone", "height": 0.5, "half_angle": 0.3}}] * 40}
+        large = {"a": {"shape": sum_}, "b": {"shape": {"type": "sphere", "radius": 1}, "position": [20, 0, 0]}}
+        result = self.query_file((json.dumps(large) + "\n" + json.dumps(spheres(3)) + "\n").encode())
+        self.assertEqual(result.returncode, 2)
+        bad, good = answers(result)
+        self.assertEqual((bad["error"]["line"], bad["error"]["field"]), (1, "a.shape.parts"))
+        self.assertIn("at most 64 are supported", bad["error"]["message"])
+        self.assertAlmostEqual(good["alpha"], 1.5, places=7)
+
     def test_long_line(self):
         result = self.query_file(b" " * (17 << 20) + b"{}\n" + json.dumps(spheres(3)).encode())
         self.assertEqual(result.returncode, 2)
@@ -499,7 +509,10 @@ class CliTest(unittest.TestCase):
 
     def test_demo(self):
         output = self.path / "made" / "demo"
-        result = run("demo", "--output", str(output))
+        recordings = self.path / "recordings"
+        recordings.mkdir()
+        self.assertEqual(run("simulate", str(SCENES / "mixed_stack.json"), "--steps", "5", "--record", str(recordings / "short.json")).returncode, 0)
+        result = run("demo", "--output", str(output), "--recordings", str(recordings))
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("PASS: 77 combinations", result.stdout)
         self.assertRegex(result.stdout, r"An arm among things of every shape: .*\nPASS\n")
@@ -507,7 +520,13 @@ class CliTest(unittest.TestCase):
         # the gallery links every page, and nothing that is not there
         gallery = (output / "index.html").read_text(encoding="utf-8")
         links = re.findall(r'href="([^"]*)"', gallery)
-        self.assertEqual(sorted(links), sorted(file.name for file in output.glob("*.html") if file.name != "index.html"))
+        pages = [file.name for file in output.glob("*.html") if file.name != "index.html"]
+        if "sweep.html" in links:
+            pages += ["experiments/index.html", "recordings/short.html"]
+            self.assertIn("6 experiments of the papers, ", result.stdout)
+            for link in re.findall(r'href="([^"]*)"', (output / "experiments" / "index.html").read_text(encoding="utf-8")):
+                self.assertTrue((output / "experiments" / link).is_file(), link)
+        self.assertEqual(sorted(links), sorted(pages))
         self.assertIn("pairs.html", links)
         if "sweep.html" in links:  # the viewer is built
             text = (output / "sweep.html").read_text(encoding="utf-8")

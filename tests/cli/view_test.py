@@ -49,8 +49,13 @@ class Server:
         self.code = self.process.wait(timeout=30)
         self.process.stdout.close()
 
-    def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+    def connect(self, receive_buffer=None):
+        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        connection.settimeout(20)
+        if receive_buffer is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        connection.connect(("127.0.0.1", self.port))
+        return connection
 
     def send(self, data):
         """Bytes out, bytes back until the server closes."""
@@ -71,9 +76,9 @@ class Server:
         first, *rest = head.decode("latin1").split("\r\n")
         return int(first.split()[1]), dict(line.lower().split(": ", 1) for line in rest), body
 
-    def upgrade(self, target="/live", origin=None):
+    def upgrade(self, target="/live", origin=None, receive_buffer=None):
         """A connection after the answer to an upgrade, the answer's status, and what came with it."""
-        connection = self.connect()
+        connection = self.connect(receive_buffer)
         key = base64.b64encode(os.urandom(16)).decode()
         origin_line = f"Origin: {origin}\r\n" if origin else ""
         connection.sendall(
@@ -356,6 +361,39 @@ class ViewTest(unittest.TestCase):
             connection.close()
             self.assertEqual(heard[-2], "end 1201")
             self.assertLessEqual(len(heard), 1203)
+
+    def test_watcher_far_behind_misses_frames(self):
+        """Who reads too slowly gets the newest frame, not all that were missed."""
+        with Server("simulate", str(SCENES / "humanoid.xml"), "--steps", "8000", "--dt", "0.001", "--live", "--fps", "1000") as server:
+            connection, status, rest = server.upgrade("/live?after=-1", server.origin, receive_buffer=4096)
+            self.assertEqual(status, 101)
+            while "the run is over" not in server.said:
+                server.said += server.process.stdout.readline()
+            heard = frames_of(connection, rest, 20_000)
+            connection.close()
+            self.assertEqual(heard[-2], "end 8001")
+            times = [json.loads(line)["t"] for line in heard[:-2]]
+            self.assertEqual(times, sorted(set(times)))
+            self.assertLess(len(times), 7000)
+            self.assertAlmostEqual(times[-1], 8.0)
+
+    def test_silent_connections_do_not_lock_others_out(self):
+        with Server("view", str(SCENES / "arm.urdf")) as server:
+            silent = [server.connect() for _ in range(200)]
+            start = time.monotonic()
+            self.assertEqual(server.request("/recording")[0], 200)
+            self.assertLess(time.monotonic() - start, 9)
+            for connection in silent:
+                connection.close()
+
+    def test_watchers_hear_that_the_command_ends(self):
+        with Server("simulate", str(SCENES / "mixed_stack.json"), "--steps", "100000", "--live") as server:
+            connection, status, rest = server.upgrade("/live?after=-1", server.origin)
+            self.assertEqual(status, 101)
+        heard = frames_of(connection, rest, 100_000)
+        connection.close()
+        self.assertEqual(server.code, 130)
+        self.assertEqual(heard[-2:], ["gone", None])
 
 
 if __name__ == "__main__":

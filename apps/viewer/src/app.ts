@@ -11,6 +11,7 @@ import { Player } from './playback';
 import { Plots } from './plots';
 import { addFrame, RecordingReader, type Frame, type Recording } from './recording';
 import { DEFAULT_SHOW, SceneView, type Show } from './scene';
+import type { Moved } from './sliders';
 import { applyTheme, initialTheme, type Theme } from './theme';
 import { Timeline } from './timeline';
 
@@ -38,7 +39,7 @@ export class App {
   private stopFollowing: () => void = () => undefined;
   private times: number[] = [];
   private reader: RecordingReader | null = null;
-  private sliders: Map<number, number> | null = null;
+  private sliders: Moved | null = null;
   private poses: Float64Array | null = null;
   private lastTick = 0;
   private grown = false;
@@ -66,7 +67,7 @@ export class App {
     this.view.setTheme(this.theme);
     this.panel.onShow = (show) => this.setShow(show);
     this.panel.onSelect = (body) => this.select(body === this.selected ? -1 : body);
-    this.panel.onSliders = (q) => this.setSliders(q);
+    this.panel.onSliders = (moved) => this.setSliders(moved);
     this.plots.onSeek = (time) => {
       this.player.playing = false;
       this.player.follow = false;
@@ -278,20 +279,20 @@ export class App {
 
   /** With sliders: the frame's coordinates, but for those that were moved. */
   private updatePoses(recording: Recording, frame: Frame): void {
-    if (recording.coordinates.length === 0) return;
+    if (!this.panel.hasSliders) return;
     const q = frame.q?.slice() ?? neutral(recording);
     if (this.sliders === null) {
       this.poses = null;
     } else {
-      for (const [index, value] of this.sliders) q[index] = value;
+      for (const [slider, value] of this.sliders) slider.write(q, value);
       followSources(recording, q);
       this.poses = bodyPoses(recording, q);
     }
     this.panel.showCoordinates(q, this.sliders !== null);
   }
 
-  setSliders(q: Map<number, number> | null): void {
-    this.sliders = q;
+  setSliders(moved: Moved | null): void {
+    this.sliders = moved;
     this.player.playing = false;
     this.showTime();
   }

@@ -6,6 +6,7 @@ import type { BodyNumbers } from './numbers';
 import { TOGGLES, type Toggle } from './options';
 import type { Contact, Pair, Recording } from './recording';
 import type { Show } from './scene';
+import { slidersOf, type Moved, type Slider } from './sliders';
 
 const MOST_CONTACTS = 12;
 
@@ -25,7 +26,7 @@ export class Panel {
   readonly element = h('aside', { class: 'panel', 'aria-label': 'details' });
   onShow: (show: Show) => void = () => undefined;
   onSelect: (body: number) => void = () => undefined;
-  onSliders: (q: Map<number, number> | null) => void = () => undefined;
+  onSliders: (moved: Moved | null) => void = () => undefined;
 
   private readonly boxes = new Map<Toggle, HTMLInputElement>();
   private readonly drawn = h('select', { 'aria-label': 'kind of shapes' }, ...(['visual', 'collision', 'both'] as const).map((d) => h('option', { value: d }, d)));
@@ -37,8 +38,8 @@ export class Panel {
   private readonly joints = h('div', { class: 'joints' });
   private readonly stamp = h('table', { class: 'numbers stamp' });
   private readonly sections: Record<'selection' | 'pair' | 'joints' | 'bodies' | 'recording', HTMLDetailsElement>;
-  private readonly sliders = new Map<number, HTMLInputElement>();
-  private moved: Map<number, number> | null = null;
+  private sliders: { slider: Slider; input: HTMLInputElement; value: HTMLOutputElement }[] = [];
+  private moved: Moved | null = null;
 
   constructor(private show: Show) {
     const checks = h('div', { class: 'checks' });
@@ -149,38 +150,37 @@ export class Panel {
   // joints
 
   private makeSliders(recording: Recording): void {
-    this.sliders.clear();
     this.moved = null;
-    const free = recording.coordinates.filter((entry) => entry.source < 0);
-    this.sections.joints.hidden = free.length === 0;
+    const sliders = slidersOf(recording);
+    this.sections.joints.hidden = sliders.length === 0;
     const back = h('button', { type: 'button', class: 'plain' }, 'back to the recording');
     back.addEventListener('click', () => {
       this.moved = null;
       this.onSliders(null);
     });
-    const rows = free.map((entry) => {
-      const lower = Number.isFinite(entry.lower) ? entry.lower : -Math.PI;
-      const upper = Number.isFinite(entry.upper) ? entry.upper : Math.PI;
-      const slider = h('input', { type: 'range', min: String(lower), max: String(upper), step: 'any', value: '0', 'aria-label': entry.name });
-      const value = h('output', {});
-      slider.addEventListener('input', () => {
+    this.sliders = sliders.map((slider) => {
+      const input = h('input', { type: 'range', min: String(slider.lower), max: String(slider.upper), step: 'any', value: '0', 'aria-label': slider.name });
+      input.addEventListener('input', () => {
         this.moved ??= new Map();
-        this.moved.set(entry.q, Number(slider.value));
+        this.moved.set(slider, Number(input.value));
         this.onSliders(this.moved);
       });
-      this.sliders.set(entry.q, slider);
-      return h('label', {}, h('span', { title: entry.name }, entry.name), slider, value);
+      return { slider, input, value: h('output', {}) };
     });
-    this.joints.replaceChildren(...rows, back);
+    this.joints.replaceChildren(...this.sliders.map(({ slider, input, value }) => h('label', {}, h('span', { title: slider.name }, slider.name), input, value)), back);
+  }
+
+  get hasSliders(): boolean {
+    return this.sliders.length > 0;
   }
 
   /** Where the sliders are; `moved`: by the user's hand. */
-  showCoordinates(q: ArrayLike<number> | null, moved: boolean): void {
+  showCoordinates(q: ArrayLike<number>, moved: boolean): void {
     this.joints.classList.toggle('moved', moved);
-    for (const [index, slider] of this.sliders) {
-      const value = q?.[index] ?? 0;
-      if (document.activeElement !== slider || !moved) slider.value = String(value);
-      (slider.nextElementSibling as HTMLOutputElement).textContent = digits(value, 3);
+    for (const { slider, input, value } of this.sliders) {
+      const at = slider.read(q);
+      if (document.activeElement !== input || !moved) input.value = String(at);
+      value.textContent = digits(at, 3);
     }
   }
 }
