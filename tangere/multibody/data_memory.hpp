@@ -37,9 +37,10 @@ struct Load {
 };
 
 struct Data::Memory {
-  /// Without matrices it is linear in the bodies: enough for articulated_bodies.
-  enum class Extent { full, without_matrices };
-  explicit Memory(const Model& model, Extent extent = Extent::full);
+  /// Linear in the coordinates. Matrices, which are not, come with the first call that fills them.
+  explicit Memory(const Model& model);
+  /// Memory for right-hand sides.
+  void need_columns(int nv);
 
   /// What it was made for.
   std::shared_ptr<const Links> links;

@@ -58,7 +58,9 @@ const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q) {
 
 void spread_mass_matrix(const Links& tree, Data::Memory& m) {
   m.mass_order = 1;
-  const Eigen::Index nv = m.M.rows();
+  const auto nv = static_cast<Eigen::Index>(m.S.size());
+  // between branches there is nothing, once and for all
+  if (m.M.rows() != nv) m.M.setZero(nv, nv);
   double* M = m.M.data();
   for (Eigen::Index k = 0; k < nv; ++k) {
     const int* way = tree.way_to(static_cast<int>(k));
@@ -193,6 +195,7 @@ const MatrixX& inverse_mass_matrix(const Model& model, Data& data) {
   Data::Memory& m = memory_of(model, data);
   require_factors(m);
   const Eigen::Index nv = model.nv();
+  m.need_columns(model.nv());
   Eigen::Map<RowMatrixX, 0, Eigen::OuterStride<>> columns(m.columns.data(), nv, nv,
                                                           Eigen::OuterStride<>(m.column_stride));
   columns.setIdentity();

@@ -138,7 +138,7 @@ void connect_mimics(std::vector<Joint>& joints) {
 void require_movable(const Model& model) {
   // what each coordinate meets somewhere in general, beside what hangs from it
   const Links& tree = model.links();
-  Data::Memory m(model, Data::Memory::Extent::without_matrices);
+  Data::Memory m(model);
   Random random(1);
   const VectorX still = VectorX::Zero(model.nv());
   articulated_bodies(model, random_configuration(model, random), still, still, {}, m);
