@@ -188,7 +188,7 @@ const cases = {
     await page.getByRole('button', { name: 'can', exact: true }).click();
     const can = recording.bodies.indexOf('can');
     const cells = await page.locator('.section-selection tr', { hasText: 'position' }).locator('td').allTextContents();
-    near(cells.map((text) => Number(text.replace('−', '-'))), recording.frames[index].poses[can].slice(0, 3), 6e-5, 'position');
+    near(cells.map((text) => Number(text.replaceAll('−', '-'))), recording.frames[index].poses[can].slice(0, 3), 6e-5, 'position');
     // a body by a click on it: the middle of the view is the stack
     await page.keyboard.press('Escape');
     assert.equal(await page.evaluate(() => window.tangere.selected), -1);
