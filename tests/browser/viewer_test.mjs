@@ -188,7 +188,7 @@ const cases = {
     await page.getByRole('button', { name: 'can', exact: true }).click();
     const can = recording.bodies.indexOf('can');
     const cells = await page.locator('.section-selection tr', { hasText: 'position' }).locator('td').allTextContents();
-    near(cells.map((text) => Number(text.replace('−', '-'))), recording.frames[index].poses[can].slice(0, 3), 6e-5, 'position');
+    near(cells.map((text) => Number(text.replaceAll('−', '-'))), recording.frames[index].poses[can].slice(0, 3), 6e-5, 'position');
     // a body by a click on it: the middle of the view is the stack
     await page.keyboard.press('Escape');
     assert.equal(await page.evaluate(() => window.tangere.selected), -1);
@@ -379,8 +379,31 @@ const cases = {
       await page.waitForFunction((source) => new RegExp(source).test(window.tangere.error), message.source);
       assert.match(await page.locator('.message').textContent(), message);
       assert.ok(await page.locator('.message').isVisible());
-      await page.evaluate(() => (window.tangere.error = ''));
+      await page.keyboard.press('Escape');
+      assert.ok(!(await page.locator('.message').isVisible()));
+      await drop(good);
+      await page.waitForFunction(() => window.tangere.loaded);
     }
+    // what cannot be drawn leaves what is shown as it is, and its message can be closed
+    const frames = JSON.parse(good).frames;
+    await page.evaluate(() => window.tangere.player.seekFrame(3));
+    await drop(good.replace(/"radius":[\d.]+/, '"radius":-1'));
+    await page.waitForFunction(() => /radius/.test(window.tangere.error));
+    await page.evaluate(() => window.tangere.player.seekFrame(5));
+    await checkPoses(page, { frames }, 5);
+    await page.getByRole('button', { name: 'close' }).click();
+    assert.ok(!(await page.locator('.message').isVisible()));
+    await page.keyboard.press('End');
+    await checkPoses(page, { frames }, frames.length - 1);
+    // of two that are opened at once, the second is shown, and only it is said to be
+    const long = good.replace(/"frames": \[[^]*/, (text) => `${text.slice(0, text.lastIndexOf('\n]'))}${Array.from({ length: 20000 }, (_, i) => `,\n${JSON.stringify({ ...frames[0], t: 10 + i })}`).join('')}\n]}`);
+    const shown = await page.evaluate(([one, two]) => Promise.all([window.tangere.load(one, 'one'), window.tangere.load(two, 'two')]), [long, good]);
+    assert.deepEqual(shown, [false, true]);
+    assert.equal(await page.evaluate(() => window.tangere.recording.frames.length), frames.length);
+    // nor is one that is being read disturbed by one that is wrong
+    const kept = await page.evaluate(([one, two]) => Promise.all([window.tangere.load(one, 'one'), window.tangere.load(two, 'two')]), [long, '{}']);
+    assert.deepEqual(kept, [true, false]);
+    await page.keyboard.press('Escape');
     // names are text, whatever they look like
     await drop(good.replaceAll('"crate"', '"<img src=x onerror=window.hacked=1>"'));
     await page.waitForFunction(() => window.tangere.loaded && window.tangere.recording.bodies[1].startsWith('<img'));

@@ -1,7 +1,7 @@
 // The panel at the side: what is shown, the bodies, the numbers of the selected one, joints, and where it all comes from.
 
 import type { Drawn } from './bodies';
-import { digits, h } from './dom';
+import { digits, digitsOf, h } from './dom';
 import type { BodyNumbers } from './numbers';
 import { TOGGLES, type Toggle } from './options';
 import type { Contact, Pair, Recording } from './recording';
@@ -15,7 +15,13 @@ function row(name: string, ...values: string[]): HTMLTableRowElement {
 }
 
 function vectorRow(name: string, v: ArrayLike<number> | null, unit: string): HTMLTableRowElement {
-  return row(unit === '' ? name : `${name} ${unit}`, ...(v === null ? ['–'] : Array.from(v, (x) => digits(x))));
+  return row(unit === '' ? name : `${name} ${unit}`, ...(v === null ? ['–'] : digitsOf(v)));
+}
+
+/** Of numbers up to one. */
+function thousandths(x: number): string {
+  // no minus before zero
+  return (Math.round(1000 * x) / 1000 + 0).toFixed(3).replace('-', '−');
 }
 
 function section(title: string, open: boolean, ...children: Node[]): HTMLDetailsElement {
@@ -125,14 +131,14 @@ export class Panel {
       vectorRow('turn rate', numbers.angularVelocity, 'rad/s'),
       vectorRow('impulse', numbers.impulse, 'N s'),
     ];
-    const quaternion = h('tr', {}, h('th', { title: 'x y z w' }, 'quaternion'), h('td', { colspan: '3' }, numbers.quaternion.map((x) => digits(x, 3)).join('  ')));
+    const quaternion = h('tr', {}, h('th', { title: 'x y z w' }, 'quaternion'), h('td', { colspan: '3' }, numbers.quaternion.map(thousandths).join('  ')));
     rows.splice(2, 0, quaternion);
     const own = contacts.filter((contact) => contact.bodies.includes(body));
     if (own.length > 0) rows.push(h('tr', {}, h('th', { colspan: '4', class: 'sub' }, `${own.length} contact${own.length > 1 ? 's' : ''}`)));
     for (const contact of own.slice(0, MOST_CONTACTS)) {
       const other = contact.bodies[0] === body ? contact.bodies[1] : contact.bodies[0];
       const strength = Math.hypot(...contact.impulse);
-      rows.push(h('tr', {}, h('th', {}, names[other] ?? ''), h('td', { colspan: '2' }, contact.type), h('td', {}, `${digits(strength, 3)}`)));
+      rows.push(h('tr', {}, h('th', {}, names[other] ?? ''), h('td', { colspan: '2' }, contact.type), h('td', {}, digits(strength, 3))));
     }
     this.numbers.replaceChildren(...rows);
   }
@@ -180,7 +186,7 @@ export class Panel {
     for (const { slider, input, value } of this.sliders) {
       const at = slider.read(q);
       if (document.activeElement !== input || !moved) input.value = String(at);
-      value.textContent = digits(at, 3);
+      [value.textContent] = digitsOf([at], 3, slider.upper - slider.lower) as [string];
     }
   }
 }
