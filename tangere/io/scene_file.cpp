@@ -24,7 +24,8 @@ decltype(auto) at_place(const JsonValue& value, F&& f) {
   try {
     return f();
   } catch (const InputError& error) {
-    value.fail(error.what());
+    const bool has_place = !error.field().empty() && error.field() != value.path();
+    value.fail(has_place ? error.what() : error.reason());
   }
 }
 
@@ -278,7 +279,7 @@ Scene scene_from_text(std::string_view text, const std::filesystem::path& file, 
       if (text[i] == '\n') ++line;
     throw InputError(file.string() + ":" + std::to_string(line), error.reason());
   } catch (const InputError& error) {
-    throw InputError(file.string() + ": " + error.field(), error.reason());
+    throw InputError(error.field().empty() ? file.string() : file.string() + ": " + error.field(), error.reason());
   }
 }
 
@@ -299,6 +300,9 @@ bool holds_json(const std::filesystem::path& file) {
 }  // namespace
 
 Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) {
+  std::error_code failure;
+  if (!std::filesystem::exists(file, failure)) throw InputError(file.string(), "there is no such file");
+  if (!std::filesystem::is_regular_file(file, failure)) throw InputError(file.string(), "is not a file");
   if (!holds_json(file)) {
     Robot robot = load_robot(file, options);
     Scene scene{std::move(robot), {}, {}};
@@ -309,7 +313,6 @@ Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) 
     scene.time_step = scene.robot.time_step.value_or(scene.time_step);
     return scene;
   }
-  std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(file, failure);
   std::ifstream stream(file, std::ios::binary);
   if (failure || !stream) throw InputError(file.string(), "cannot be read");
