@@ -43,7 +43,8 @@ Data::Memory::Memory(const Model& model) : links(model.shared_links()) {
   link_loads.resize(n);
   beyond.resize(nv);
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (VectorX* vector : {&tau, &bias_tau, &acceleration, &scratch}) vector->setConstant(model.nv(), nan);
+  for (VectorX* vector : {&tau, &bias_tau, &acceleration, &factored_diagonal, &scratch})
+    vector->setConstant(model.nv(), nan);
   M_rows = AlignedVector(nv * static_cast<std::size_t>(model.links().stride));
   L_rows = AlignedVector(M_rows.size());
   column_stride = (3 * model.nv() + 7) / 8 * 8;

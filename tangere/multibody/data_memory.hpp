@@ -92,6 +92,7 @@ struct Data::Memory {
   AlignedVector M_rows;  // row k along the way to k (links.hpp)
   AlignedVector L_rows;  // M = Lᵀ D L: L likewise, 1 / D at the end of each row
   MatrixX M_inverse;
+  VectorX factored_diagonal;  // what was added to the diagonal of M before it was factored
   VectorX scratch;
   RowMatrixX dtau_dq;
   RowMatrixX dtau_dv;

@@ -108,6 +108,7 @@ void copy_rows(Data::Memory& m) {
 void factor_mass_matrix(const Model& model, Data& data) {
   Data::Memory& m = memory_of(model, data);
   copy_rows(m);
+  m.factored_diagonal.setZero();
   factor_rows(model, m);
 }
 
@@ -115,11 +116,18 @@ void factor_mass_matrix(const Model& model, Data& data, VectorArgument diagonal)
   require_size("diagonal", diagonal.size(), model.nv());
   Data::Memory& m = memory_of(model, data);
   copy_rows(m);
+  m.factored_diagonal = diagonal;
   const Links& tree = model.links();
   for (int k = 0; k < model.nv(); ++k)
     m.L_rows[static_cast<std::size_t>(k) * static_cast<std::size_t>(tree.stride) +
              static_cast<std::size_t>(tree.way_length[static_cast<std::size_t>(k)]) - 1] += diagonal[k];
   factor_rows(model, m);
+}
+
+const VectorX& factored_diagonal(const Model& model, const Data& data) {
+  const Data::Memory& m = memory_of(model, data);
+  require_factors(m);
+  return m.factored_diagonal;
 }
 
 void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x) {
