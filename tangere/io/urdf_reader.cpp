@@ -106,7 +106,7 @@ class JointReader {
     }
     const auto bound = [&](const char* attribute, double none) {
       const double value = not_negative(*limit, attribute).value_or(none);
-      return value < kNoUrdfLimit ? value : none;
+      return value < detail::kNoUrdfLimit ? value : none;
     };
     dof.effort = bound("effort", dof.effort);
     dof.velocity = bound("velocity", dof.velocity);

@@ -153,8 +153,8 @@ std::string limit(const JointSpec& joint, const DofSpec& dof) {
   // the format wants both of these where there is a limit at all
   std::string text;
   if (std::isfinite(dof.lower) || std::isfinite(dof.upper) || std::isfinite(dof.effort) || std::isfinite(dof.velocity))
-    text = attribute("effort", std::min(dof.effort, kNoUrdfLimit)) +
-           attribute("velocity", std::min(dof.velocity, kNoUrdfLimit));
+    text = attribute("effort", std::min(dof.effort, detail::kNoUrdfLimit)) +
+           attribute("velocity", std::min(dof.velocity, detail::kNoUrdfLimit));
   const bool bounded = std::isfinite(dof.lower) && std::isfinite(dof.upper);
   if (!bounded && (std::isfinite(dof.lower) || std::isfinite(dof.upper)))
     refuse(joint.name + ".limits", "a limit on one side only");
