@@ -43,7 +43,8 @@ Data::Memory::Memory(const Model& model, Extent extent) : links(model.shared_lin
   link_loads.resize(n);
   beyond.resize(nv);
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (VectorX* vector : {&tau, &bias_tau, &acceleration, &factored_diagonal, &scratch}) vector->setConstant(model.nv(), nan);
+  for (VectorX* vector : {&tau, &bias_tau, &acceleration, &factored_diagonal, &scratch})
+    vector->setConstant(model.nv(), nan);
   if (extent == Extent::without_matrices) return;
   for (MatrixX* matrix : {&M, &M_inverse}) matrix->setConstant(model.nv(), model.nv(), nan);
   for (RowMatrixX* matrix : {&dtau_dq, &dtau_dv, &da_dq, &da_dv}) matrix->setConstant(model.nv(), model.nv(), nan);
