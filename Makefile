@@ -18,7 +18,11 @@ help:  ## show this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16 | sed 's/^/  /'
 
 demo: packages-demo build  ## build, then show what the engine does
-	build/bin/tangere demo
+	@mkdir -p build/demo/examples
+	@for example in build/bin/example_*; do \
+	  "$$example" "build/demo/examples/$${example##*/example_}.json" > build/demo/examples/log.txt || { cat build/demo/examples/log.txt; exit 1; }; \
+	done
+	build/bin/tangere demo --recordings build/demo/examples
 
 test: packages-test test-dev  ## build with asserts alive and run every test
 
@@ -32,7 +36,7 @@ bench: packages-bench build  ## measure, beside the papers' figures and FCL on t
 sanitize: packages-test test-asan test-tsan  ## all tests under the address, undefined-behaviour and thread sanitizers
 
 experiments: build  ## the papers' experiments: was every claim met?
-	build/bin/tangere experiment all --output build/experiments
+	build/bin/tangere experiment all --output build/experiments --html build/demo/experiments
 
 stress: packages-test compile-dev  ## a million random pairs, a thousand random scenes: none may fail
 	TANGERE_STRESS_PAIRS=1000000 build/dev/bin/test_proximity --gtest_filter='ScalingStress.*'

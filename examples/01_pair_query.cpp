@@ -1,11 +1,15 @@
-/// Two shapes: how much may they grow until they touch, and how far are they apart?
+/// Two shapes: how much may they grow until they touch, and how far are they apart? With a file name as argument the
+/// pair is recorded there, to be looked at with `tangere view`.
 
 #include <cstdio>
+#include <fstream>
 
+#include "tangere/io/query_recording.hpp"
+#include "tangere/io/recording_text.hpp"
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/scaling.hpp"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace tangere;
   const Shape capsule = Capsule{.radius = 0.2, .length = 1.0};
   const Shape crate = Box{.size = {0.5, 0.4, 0.3}};
@@ -19,5 +23,11 @@ int main() {
   const Distance nearest = distance(capsule, {}, crate, X_WCrate, {}, distances);
   std::printf("distance %.6f m between (%.3f, %.3f, %.3f) and (%.3f, %.3f, %.3f)\n", nearest.distance, nearest.p_A[0],
               nearest.p_A[1], nearest.p_A[2], nearest.p_B[0], nearest.p_B[1], nearest.p_B[2]);
+  if (argc > 1) {
+    // the same pair as a query (docs/query.md)
+    const char* query = R"({"a": {"shape": {"type": "capsule", "radius": 0.2, "length": 1.0}}, )"
+                        R"("b": {"shape": {"type": "box", "size": [0.5, 0.4, 0.3]}, "position": [0.9, 0.6, 0.1]}})";
+    std::ofstream(argv[1]) << recording_text(record_queries(query, "pair"));
+  }
   return scaled.alpha > 1.0 && nearest.distance > 0.0 ? 0 : 1;
 }

@@ -1,12 +1,17 @@
 /// How alpha and the distance change with the poses and the sizes; checked here against a finite difference.
+/// With a file name as argument the pair is recorded there, at distances that the gradient foretells.
 
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <string>
 
+#include "tangere/io/query_recording.hpp"
+#include "tangere/io/recording_text.hpp"
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace tangere;
   const Shape cone = Cone{.height = 0.6, .half_angle = 0.4};
   const Shape ellipsoid = Ellipsoid{.semi_axes = {0.3, 0.2, 0.5}};
@@ -37,5 +42,17 @@ int main() {
   const Pose moved(X_WB.R, X_WB.p + Vector3(step, 0, 0));
   const double difference = (distance(cone, {}, ellipsoid, moved, {}, distances).distance - nearest.distance) / step;
   std::printf("d distance / d x of B: %.6f, by a difference %.6f\n", gradient[6], difference);
+  if (argc > 1) {
+    // queries (docs/query.md): B goes against the gradient of alpha
+    std::string lines;
+    for (int i = 0; i <= 8; ++i) {
+      const Vector3 p = X_WB.p - 0.03 * i * d_alpha.segment<3>(6).normalized();
+      lines += R"({"a": {"shape": {"type": "cone", "height": 0.6, "half_angle": 0.4}}, "b": {"shape": {"type": )"
+               R"("ellipsoid", "semi_axes": [0.3, 0.2, 0.5]}, "quaternion": [0.1, 0.3, 0.2, )" +
+               std::to_string(std::sqrt(0.86)) + R"(], "position": [)" + std::to_string(p[0]) + ", " +
+               std::to_string(p[1]) + ", " + std::to_string(p[2]) + "]}}\n";
+    }
+    std::ofstream(argv[1]) << recording_text(record_queries(lines, "gradients"));
+  }
   return std::abs(gradient[6] - difference) < 1e-4 ? 0 : 1;
 }

@@ -1,13 +1,15 @@
-/// Gradients through contact: of one step, and of where a box that is pushed over the floor ends up.
+/// Gradients through contact: of one step, and of where a box that is pushed over the floor ends up. With a file name
+/// as argument the push is recorded there, to be watched with `tangere view`.
 
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
+#include "tangere/io/recording.hpp"
 #include "tangere/io/scene_file.hpp"
 #include "tangere/sim/rollout.hpp"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace tangere;
   const Scene scene = scene_from_text(R"({"format": "tangere-scene", "version": 1, "time_step": 0.005, "bodies": [
     {"name": "floor", "fixed": true, "friction": 0.4, "shape": {"type": "halfspace", "normal": [0, 0, 1]}},
@@ -38,6 +40,11 @@ int main() {
     return rollout.states().back().q[0];
   };
   std::printf("x after %d steps: %.6f\n", steps, loss());
+  if (argc > 1) {
+    RecordingWriter recording(world, argv[1]);
+    for (int i = 0; i <= steps; ++i) recording.add(i, rollout.states()[static_cast<std::size_t>(i)]);
+    recording.finish();
+  }
   std::vector<StateTangent> gradients(steps + 1);
   gradients.back() = {VectorX::Zero(world.nv()), VectorX::Zero(world.nv())};
   // positions of free bodies move in body axes: dx is the first row of R

@@ -1,14 +1,16 @@
 /// Gradients that see a contact before it happens: a box slides closely over the floor. Hard contact says nothing about
-/// the floor until the box reaches it; smooth contact does, from the farther the larger its relaxation.
+/// the floor until the box reaches it; smooth contact does, from the farther the larger its relaxation. With a file
+/// name as argument the box is recorded there as it slides over the smooth floor, to be watched with `tangere view`.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "tangere/io/recording.hpp"
 #include "tangere/io/scene_file.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace tangere;
   const Scene scene = scene_from_text(R"({"format": "tangere-scene", "version": 1, "time_step": 0.01, "bodies": [
     {"name": "floor", "fixed": true, "friction": 0.4, "shape": {"type": "halfspace", "normal": [0, 0, 1]}},
@@ -64,5 +66,20 @@ int main() {
     std::printf("\n");
   }
   std::printf("worst difference from finite differences: %.1e\n", worst);
+  if (argc > 1) {
+    WorldOptions smooth = hard;
+    smooth.formulation = Formulation::single_level;
+    smooth.smooth.kappa = 1e-3;
+    const World world(scene.robot.model, {}, smooth);
+    Workspace workspace(world);
+    State state{scene.q, scene.v};
+    RecordingWriter recording(world, argv[1]);
+    recording.add(0, state);
+    for (int i = 1; i <= 60; ++i) {
+      const StepResult& result = step(world, state, VectorX::Zero(world.nu()), workspace, state);
+      recording.add(i, state, result.contacts);
+    }
+    recording.finish();
+  }
   return worst < 1e-4 ? 0 : 1;
 }

@@ -42,6 +42,7 @@ struct SimulateArguments {
   /// The contact formulation: lcp, single_level or bilevel; and the relaxation of the smooth ones.
   std::string contact = "lcp";
   std::optional<double> kappa;
+  std::optional<int> points;
   /// Of the scene if not given.
   std::optional<double> time_step;
   int steps = 1000;
@@ -110,6 +111,8 @@ struct DemoArguments {
   std::string output;
   /// The folder with our scene files; empty: found.
   std::string scenes;
+  /// Folders with recordings that the gallery shows too.
+  std::vector<std::string> recordings;
   std::uint64_t seed = 1;
 };
 [[nodiscard]] int run_demo(const DemoArguments& arguments);

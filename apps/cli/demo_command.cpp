@@ -5,8 +5,11 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -15,12 +18,14 @@
 #include "apps/cli/demo_page.hpp"
 #include "apps/cli/demo_pictures.hpp"
 #include "apps/cli/demo_scene.hpp"
+#include "apps/cli/experiment_pages.hpp"
 #include "apps/cli/folders.hpp"
 #include "apps/cli/gallery.hpp"
 #include "apps/cli/text.hpp"
 #include "apps/cli/viewer_page.hpp"
 #include "tangere/io/query_recording.hpp"
 #include "tangere/io/recording_page.hpp"
+#include "tangere/io/recording_reader.hpp"
 #include "tangere/io/recording_text.hpp"
 #include "tangere/io/shape_json.hpp"
 #include "tangere/math/error.hpp"
@@ -78,6 +83,9 @@ class DemoPages {
     write_whole_file(folder_ / entry.file, page);
     entries_.push_back(entry);
   }
+  void add_link(const GalleryEntry& entry) { entries_.push_back(entry); }
+  [[nodiscard]] bool has_viewer() const { return viewer_.has_value(); }
+
   void write_gallery() const {
     write_whole_file(
         folder_ / "index.html",
@@ -119,7 +127,7 @@ void show_scenes(const std::filesystem::path& scenes, DemoPages& pages) {
       run_scene(scenes / "mixed_stack.json", 2.0).recording);
   pages.add_recording(
       {"humanoid.html", "A humanoid falls", "33 degrees of freedom, no control; its joints have sliders."},
-      run_scene(scenes / "humanoid.xml", 1.2).recording);
+      run_scene(scenes / "humanoid.xml", 1.6, LimbsCollide::yes).recording);
 }
 
 /// Every combination of shapes. True if all gradients are right.
@@ -154,6 +162,66 @@ bool show_pairs(std::uint64_t seed, const std::filesystem::path& folder, DemoPag
   return summary.failed == 0;
 }
 
+/// Experiments that take a second, with a gallery of their own. Whether their claims are met is said, not judged: some
+/// are about time, and the machine may be busy.
+void show_experiments(const std::filesystem::path& scenes, const std::filesystem::path& folder, DemoPages& pages) {
+  if (!pages.has_viewer()) return;
+  constexpr std::string_view kShort[] = {"dcol_primitives",   "silico_tower", "silico_peg_3d",
+                                         "silico_bundles_3d", "nimble_balls", "nimble_drone"};
+  const std::filesystem::path own_folder = folder / "experiments";
+  ExperimentPages own(own_folder);
+  int num_run = 0;
+  int num_met = 0;
+  for (const experiments::Experiment& experiment : experiments::all_experiments()) {
+    if (std::find(std::begin(kShort), std::end(kShort), experiment.name) == std::end(kShort)) continue;
+    experiments::ResultLog log(own_folder / (std::string(experiment.name) + ".jsonl"), false);
+    const experiments::Outcome outcome = experiment.run({scenes, 0, log});
+    own.add(experiment, outcome);
+    ++num_run;
+    num_met += outcome.met ? 1 : 0;
+  }
+  (void)own.write_gallery();
+  std::printf("%d experiments of the papers, %d claims met.\n\n", num_run, num_met);
+  pages.add_link({.file = "experiments/index.html",
+                  .title = "Experiments of the papers",
+                  .text = formatted("%d of them, to watch; `tangere experiment` runs all.", num_run),
+                  .shown = "experiments/dcol_primitives.html"});
+}
+
+struct NamedRecording {
+  std::string name;
+  Recording recording;
+};
+
+/// Recordings that are there already, of examples for instance. Other files are left out, with a word.
+std::vector<NamedRecording> find_recordings(const std::vector<std::string>& folders) {
+  std::vector<NamedRecording> found;
+  for (const std::string& folder : folders) {
+    if (!std::filesystem::is_directory(folder)) throw InputError("--recordings", folder + " is not a folder");
+    std::set<std::filesystem::path> files;
+    for (const auto& file : std::filesystem::directory_iterator(folder))
+      if (file.path().extension() == ".json") files.insert(file.path());
+    for (const std::filesystem::path& file : files) {
+      try {
+        found.push_back({file.stem().string(), load_recording(file)});
+      } catch (const InputError& error) {
+        std::fprintf(stderr, "tangere demo: left out: %s\n", error.what());
+      }
+    }
+  }
+  return found;
+}
+
+void show_recordings(const std::vector<NamedRecording>& recordings, const std::filesystem::path& output,
+                     DemoPages& pages) {
+  if (!recordings.empty()) std::filesystem::create_directories(output / "recordings");
+  for (const auto& [name, recording] : recordings)
+    pages.add_recording(
+        {"recordings/" + name + ".html", name,
+         formatted("A recording of %zu frames, %zu bodies.", recording.frames.size(), recording.bodies.size())},
+        recording_text(recording));
+}
+
 }  // namespace
 
 int run_demo(const DemoArguments& arguments) {
@@ -167,10 +235,13 @@ int run_demo(const DemoArguments& arguments) {
   }
   try {
     const std::filesystem::path scenes = scenes_folder(arguments.scenes, "--scenes");
+    const std::vector<NamedRecording> recordings = find_recordings(arguments.recordings);
     DemoPages pages(folder);
     const bool sweep_passed = show_sweep(scenes, pages);
     show_scenes(scenes, pages);
+    show_experiments(scenes, folder, pages);
     const bool pairs_passed = show_pairs(arguments.seed, folder, pages);
+    show_recordings(recordings, folder, pages);
     pages.write_gallery();
     std::printf("\nopen in a browser: %s\n",
                 std::filesystem::absolute(folder / "index.html").lexically_normal().c_str());

@@ -8,12 +8,9 @@
 #include <system_error>
 
 #include "apps/cli/commands.hpp"
+#include "apps/cli/experiment_pages.hpp"
 #include "apps/cli/folders.hpp"
-#include "apps/cli/gallery.hpp"
-#include "apps/cli/text.hpp"
-#include "apps/cli/viewer_page.hpp"
 #include "experiments/experiment.hpp"
-#include "tangere/io/recording_page.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {
@@ -38,49 +35,6 @@ void write_files(const std::filesystem::path& folder, const Experiment& experime
   if (!out.flush()) throw InputError(file.string(), "cannot be written");
 }
 
-/// The films of experiments as pages, and a gallery that links them.
-class FilmPages {
- public:
-  explicit FilmPages(std::filesystem::path folder) : folder_(std::move(folder)), viewer_(viewer_page()) {
-    std::error_code failure;
-    std::filesystem::create_directories(folder_, failure);
-    if (!std::filesystem::is_directory(folder_))
-      throw InputError("--html", "cannot make the folder " + folder_.string());
-    gallery_.title = "Experiments";
-    gallery_.introduction = "What the papers claim, run here: each page is one file that plays without a network.";
-  }
-
-  void add(const Experiment& experiment, const experiments::Outcome& outcome) {
-    const std::string result = std::string(experiment.name) + "_result.html";
-    write_whole_file(folder_ / result, result_page(experiment.name, outcome.svg, outcome.text));
-    gallery_.entries.push_back(
-        {.file = result,
-         .title = experiment.name,
-         .text = std::string(experiment.source) + ": " + experiment.claim + (outcome.met ? ": met." : ": NOT met."),
-         .picture = outcome.svg});
-    for (const experiments::Film& film : outcome.films) {
-      const std::string file = film.name + ".html";
-      write_whole_file(folder_ / file, recording_page(viewer_, film.recording));
-      gallery_.entries.push_back({.file = file,
-                                  .title = film.title,
-                                  .text = std::string(experiment.name) + ", to watch.",
-                                  .is_recording = true});
-    }
-  }
-
-  /// Where it is.
-  [[nodiscard]] std::string write_gallery() const {
-    const std::filesystem::path index = folder_ / "index.html";
-    write_whole_file(index, gallery_page(gallery_));
-    return std::filesystem::absolute(index).lexically_normal().string();
-  }
-
- private:
-  std::filesystem::path folder_;
-  std::string viewer_;
-  Gallery gallery_;
-};
-
 }  // namespace
 
 int run_experiment(const ExperimentArguments& arguments) {
@@ -93,7 +47,7 @@ int run_experiment(const ExperimentArguments& arguments) {
   bool met = true;
   nlohmann::json json;
   try {
-    std::optional<FilmPages> pages;
+    std::optional<ExperimentPages> pages;
     if (!arguments.html.empty()) pages.emplace(arguments.html);
     const std::filesystem::path scenes = scenes_folder(arguments.scenes, "--scenes");
     const std::filesystem::path output = arguments.output;

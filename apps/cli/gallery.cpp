@@ -2,10 +2,13 @@
 
 #include <string_view>
 
+#include "tangere/io/markup.hpp"
 #include "tangere/version.hpp"
 
 namespace tangere::cli {
 namespace {
+
+using detail::escaped;
 
 constexpr std::string_view kStyle = R"(<style>
   :root { color-scheme: light dark; --ink: #1f2937; --soft: #64748b; --line: #e2e8f0; --card: #fff; --page: #f4f6f9; --accent: #1d6fe0; }
@@ -18,7 +21,7 @@ constexpr std::string_view kStyle = R"(<style>
   h1 { margin: 0 0 .25rem; font-size: 1.9rem; letter-spacing: -.01em; }
   p { max-width: 46rem; }
   .soft { color: var(--soft); }
-  .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.1rem; margin-top: 1.75rem; }
+  .cards { display: grid; align-items: start; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.1rem; margin-top: 1.75rem; }
   .card { display: flex; flex-direction: column; background: var(--card); border: 1px solid var(--line); border-radius: 14px; overflow: hidden; color: inherit; text-decoration: none; }
   .card:hover, .card:focus-visible { border-color: var(--accent); outline: none; }
   pre { overflow-x: auto; font: 13px/1.5 ui-monospace, monospace; }
@@ -32,26 +35,6 @@ constexpr std::string_view kStyle = R"(<style>
 </style>
 )";
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string head(const std::string& title) {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -61,15 +44,34 @@ std::string head(const std::string& title) {
   return page + "</head>\n<body>\n<main>\n";
 }
 
+/// Browsers have a bounded number of 3-D pictures: only cards that are in sight have one.
+constexpr std::string_view kScript = R"(<script>
+  const sight = new IntersectionObserver((cards) => {
+    for (const { target, isIntersecting } of cards) {
+      const page = isIntersecting ? target.dataset.page : 'about:blank';
+      if (target.getAttribute('src') !== page) target.src = page;
+    }
+  });
+  for (const frame of document.querySelectorAll('iframe')) sight.observe(frame);
+</script>
+)";
+
 std::string foot() {
-  return "<p class=\"soft\">tangere " + std::string(kVersion) + "</p>\n</main>\n</body>\n</html>\n";
+  return std::string(kScript) + "<p class=\"soft\">tangere " + std::string(kVersion) +
+         "</p>\n</main>\n</body>\n</html>\n";
 }
 
 /// A picture, or the page itself without its panels (`#embed`).
 std::string preview(const GalleryEntry& entry, bool playing) {
-  if (!entry.is_recording) return entry.picture;
-  return "<iframe loading=\"lazy\" tabindex=\"-1\" title=\"" + escaped(entry.title) + "\" src=\"" +
-         escaped(entry.file) + "#embed" + (playing ? "&amp;play" : "") + "\"></iframe>";
+  const std::string& shown = entry.is_recording ? entry.file : entry.shown;
+  if (shown.empty()) return entry.picture;
+  return "<iframe tabindex=\"-1\" title=\"" + escaped(entry.title) + "\" data-page=\"" + escaped(shown) + "#embed" +
+         (playing ? "&amp;play" : "") + "\"></iframe>";
+}
+
+std::string card(const GalleryEntry& entry, bool playing) {
+  return "<a class=\"card\" href=\"" + escaped(entry.file) + "\">" + preview(entry, playing) + "<h2>" +
+         escaped(entry.title) + "</h2><p>" + escaped(entry.text) + "</p></a>\n";
 }
 
 }  // namespace
@@ -77,15 +79,16 @@ std::string preview(const GalleryEntry& entry, bool playing) {
 std::string gallery_page(const Gallery& gallery) {
   std::string page = head(gallery.title) + "<h1>" + escaped(gallery.title) + "</h1>\n<p class=\"soft\">" +
                      escaped(gallery.introduction) + "</p>\n<div class=\"cards\">\n";
-  for (const GalleryEntry& entry : gallery.entries)
-    page += "<a class=\"card\" href=\"" + escaped(entry.file) + "\">" +
-            preview(entry, &entry == &gallery.entries.front()) + "<h2>" + escaped(entry.title) + "</h2><p>" +
-            escaped(entry.text) + "</p></a>\n";
+  for (const GalleryEntry& entry : gallery.entries) page += card(entry, &entry == &gallery.entries.front());
   return page + "</div>\n" + foot();
 }
 
-std::string result_page(const std::string& title, const std::string& svg, const std::string& text) {
-  return head(title) + "<h1>" + escaped(title) + "</h1>\n" + svg + "<pre>" + escaped(text) + "</pre>\n" + foot();
+std::string result_page(const std::string& title, const std::string& svg, const std::string& text,
+                        const std::vector<GalleryEntry>& films) {
+  std::string page = head(title) + "<h1>" + escaped(title) + "</h1>\n" + svg + "<pre>" + escaped(text) +
+                     "</pre>\n<div class=\"cards\">\n";
+  for (const GalleryEntry& film : films) page += card(film, false);
+  return page + "</div>\n" + foot();
 }
 
 }  // namespace tangere::cli

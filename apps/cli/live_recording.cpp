@@ -20,7 +20,8 @@ double time_of(const std::string& frame) {
 
 void LiveRecording::set_whole(std::string text) {
   const std::scoped_lock lock(mutex_);
-  whole_ = std::move(text);
+  start_ = std::make_shared<const std::string>(std::move(text));
+  whole_ = true;
   finished_ = true;
 }
 
@@ -31,7 +32,7 @@ void LiveRecording::set_wake(std::function<void()> wake) {
 
 void LiveRecording::on_header(std::string_view header) {
   const std::scoped_lock lock(mutex_);
-  header_ = header;
+  start_ = std::make_shared<const std::string>(header);
 }
 
 void LiveRecording::on_frame(std::string_view frame) {
@@ -63,19 +64,19 @@ void LiveRecording::thin_out() {
   keep_every_ *= 2;
 }
 
-std::string LiveRecording::text() const {
+std::vector<LiveRecording::Text> LiveRecording::pieces() const {
+  static const Text kBetween = std::make_shared<const std::string>(kBetweenFrames);
+  static const Text kEnd = std::make_shared<const std::string>(kRecordingEnd);
   const std::scoped_lock lock(mutex_);
-  if (!whole_.empty() || header_.empty()) return whole_;
-  std::string text = header_;
-  text.reserve(header_.size() + bytes_ + 2 * frames_.size() + kRecordingEnd.size());
-  bool first = true;
+  if (start_ == nullptr) return {};
+  std::vector<Text> pieces{start_};
+  pieces.reserve(2 * frames_.size() + 2);
   for (const Frame& frame : frames_) {
-    if (!first) text += kBetweenFrames;
-    text += *frame.text;
-    first = false;
+    if (pieces.size() > 1) pieces.push_back(kBetween);
+    pieces.push_back(frame.text);
   }
-  if (finished_) text += kRecordingEnd;
-  return text;
+  if (finished_ && !whole_) pieces.push_back(kEnd);
+  return pieces;
 }
 
 bool LiveRecording::finished() const {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tangere/io/recording.hpp"
 
@@ -17,9 +18,10 @@ namespace tangere::cli {
 
 class LiveRecording : public RecordingListener {
  public:
+  using Text = std::shared_ptr<const std::string>;
   struct Frame {
     double t;
-    std::shared_ptr<const std::string> text;
+    Text text;
   };
 
   /// Bytes of frames that are kept; beyond that every second frame goes.
@@ -34,8 +36,8 @@ class LiveRecording : public RecordingListener {
   /// Called, in the thread of the simulation, whenever there is something new.
   void set_wake(std::function<void()> wake);
 
-  /// The text so far; empty before the header.
-  [[nodiscard]] std::string text() const;
+  /// The text so far, in pieces that follow each other and cost nothing to hold; none before the header.
+  [[nodiscard]] std::vector<Text> pieces() const;
   [[nodiscard]] bool finished() const;
   [[nodiscard]] std::size_t num_frames() const;
   /// The first frame later than `t`; the newest one for a watcher who is more than `most_behind` frames behind.
@@ -46,8 +48,9 @@ class LiveRecording : public RecordingListener {
 
   const std::size_t most_bytes_;
   mutable std::mutex mutex_;
-  std::string whole_;
-  std::string header_;
+  /// The header of a run, or all of a recording that is whole.
+  Text start_;
+  bool whole_ = false;
   std::deque<Frame> frames_;
   std::size_t bytes_ = 0;
   /// Every so many frames is kept, and how many came since the last one that was.

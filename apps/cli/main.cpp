@@ -25,6 +25,8 @@ int run(int argc, char** argv) {
   demo_command->add_option("-o,--output", demo.output,
                            "Folder for the pages and the pictures (default: build/demo or tangere-demo)");
   demo_command->add_option("--scenes", demo.scenes, "Folder with the project's scene files");
+  demo_command->add_option("--recordings", demo.recordings,
+                           "Folder with recordings that the gallery shows too (may be repeated)");
   demo_command->add_option("--seed", demo.seed, "Seed of the random pairs")->capture_default_str();
 
   QueryArguments query;
@@ -62,6 +64,8 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   simulate_command->add_option("--kappa", simulate.kappa,
                                "Relaxation of single_level and bilevel, relative (default: 1e-6)");
+  simulate_command->add_option("--points", simulate.points,
+                               "Contact points of a pair with single_level and bilevel, 1 to 5 (default: 1)");
   simulate_command->add_option("--dt", simulate.time_step, "Time step in seconds (default: the scene's)");
   simulate_command->add_option("--steps", simulate.steps, "Number of steps")->capture_default_str();
   simulate_command->add_option("--u", simulate.u, "Control, the same in every step: nu numbers, by commas (default: 0)")

@@ -10,6 +10,7 @@
 #include <Eigen/Geometry>
 
 #include "apps/cli/text.hpp"
+#include "tangere/io/markup.hpp"
 
 namespace tangere::cli {
 namespace {
@@ -210,15 +211,7 @@ void SvgScene::dot(const Vector3& at, double radius, const Colour& colour) {
 void SvgScene::text(double x, double y, double size, const Colour& colour, const std::string& text, bool bold) {
   body_ += formatted("<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" fill=\"%s\"%s>", x, y, size, hex(colour).c_str(),
                      bold ? " font-weight=\"600\"" : "");
-  for (char c : text) {
-    if (c == '<')
-      body_ += "&lt;";
-    else if (c == '&')
-      body_ += "&amp;";
-    else
-      body_ += c;
-  }
-  body_ += "</text>\n";
+  body_ += detail::escaped(text) + "</text>\n";
 }
 
 void SvgScene::swatch(double x, double y, const Colour& colour, double opacity) {

@@ -7,15 +7,19 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <functional>
 #include <limits>
+#include <list>
 #include <set>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
@@ -34,6 +38,8 @@ using Error = beast::error_code;
 
 constexpr auto kRequestTime = std::chrono::seconds(10);
 constexpr auto kAnswerTime = std::chrono::seconds(120);
+/// What watchers have to hear that the command ends.
+constexpr auto kFarewellTime = std::chrono::milliseconds(500);
 constexpr std::uint32_t kMostHeader = 8192;
 /// Watchers have nothing to say.
 constexpr std::size_t kMostMessage = 1024;
@@ -43,16 +49,26 @@ constexpr std::size_t kMostBehind = 240;
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
+using Text = LiveRecording::Text;
+
+Text shared_text(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
+
 /// What all connections share. Used in the server's thread only, but for `page` and `recording`.
 struct Shared {
-  std::string page;
+  Text page;
   LiveRecording& recording;
   std::uint16_t port = 0;
   int connections = 0;
+  /// Those who have not said yet what they want, the oldest first.
+  std::list<class Session*> silent{};
   std::set<class Watcher*> watchers{};
+  /// Called when the last watcher has left. There once the command ends.
+  std::function<void()> when_alone{};
 
   [[nodiscard]] bool is_our_host(std::string_view host) const {
     const std::string end = ":" + std::to_string(port);
+    // browsers leave out the port of HTTP
+    if (port == 80 && (host == "127.0.0.1" || host == "localhost")) return true;
     return host == "127.0.0.1" + end || host == "localhost" + end;
   }
   [[nodiscard]] bool is_our_origin(std::string_view origin) const {
@@ -78,7 +94,10 @@ class Watcher : public std::enable_shared_from_this<Watcher>, Counted {
  public:
   Watcher(Shared& shared, beast::tcp_stream&& stream, double after)
       : Counted(shared), stream_(std::move(stream)), last_t_(after) {}
-  ~Watcher() { shared_.watchers.erase(this); }
+  ~Watcher() {
+    shared_.watchers.erase(this);
+    if (shared_.when_alone && shared_.watchers.empty()) shared_.when_alone();
+  }
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
@@ -100,17 +119,20 @@ class Watcher : public std::enable_shared_from_this<Watcher>, Counted {
   /// Sends the next frame if there is one and nothing is on its way.
   void wake() {
     if (!open_ || writing_ || ended_) return;
-    if (auto frame = shared_.recording.after(last_t_, kMostBehind)) {
+    if (shared_.when_alone) {
+      ended_ = true;
+      send(shared_text("gone"));
+    } else if (auto frame = shared_.recording.after(last_t_, kMostBehind)) {
       last_t_ = frame->t;
       send(std::move(frame->text));
     } else if (shared_.recording.finished()) {
       ended_ = true;
-      send(std::make_shared<const std::string>("end " + std::to_string(shared_.recording.num_frames())));
+      send(shared_text("end " + std::to_string(shared_.recording.num_frames())));
     }
   }
 
  private:
-  void send(std::shared_ptr<const std::string> text) {
+  void send(Text text) {
     writing_ = true;
     const auto buffer = asio::buffer(*text);
     stream_.async_write(buffer, [self = shared_from_this(), text = std::move(text)](Error error, std::size_t) {
@@ -146,23 +168,43 @@ class Watcher : public std::enable_shared_from_this<Watcher>, Counted {
 /// One request, one answer.
 class Session : public std::enable_shared_from_this<Session>, Counted {
  public:
-  Session(Shared& shared, tcp::socket&& socket) : Counted(shared), stream_(std::move(socket)) {}
+  Session(Shared& shared, tcp::socket&& socket)
+      : Counted(shared), stream_(std::move(socket)), place_(shared.silent.insert(shared.silent.end(), this)) {}
+  ~Session() { leave_silent(); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// To make room for others.
+  void drop() {
+    leave_silent();
+    stream_.close();
+  }
 
   void start() {
     parser_.header_limit(kMostHeader);
     parser_.body_limit(0);
     stream_.expires_after(kRequestTime);
     http::async_read(stream_, buffer_, parser_, [self = shared_from_this()](Error error, std::size_t) {
-      if (error == http::error::end_of_stream || error == beast::error::timeout) return;
-      if (error) return self->refuse(http::status::bad_request, "this is not a request");
+      self->leave_silent();
+      if (error == http::error::end_of_stream || error == beast::error::timeout ||
+          error == asio::error::operation_aborted)
+        return;
+      const http::verb method = self->parser_.get().method();
+      const bool has_only_a_body = error == http::error::body_limit && method != http::verb::get;
+      if (error && !has_only_a_body) return self->refuse(http::status::bad_request, "this is not a request");
       self->answer();
     });
   }
 
  private:
+  void leave_silent() {
+    if (is_silent_) shared_.silent.erase(place_);
+    is_silent_ = false;
+  }
+
   void answer() {
     const http::request<http::empty_body>& request = parser_.get();
-    if (!shared_.is_our_host(view(request[http::field::host])))
+    if (request.count(http::field::host) != 1 || !shared_.is_our_host(view(request[http::field::host])))
       return refuse(http::status::forbidden, "this server answers to 127.0.0.1 and localhost only");
     const bool has_origin = request.find(http::field::origin) != request.end();
     if (has_origin && !shared_.is_our_origin(view(request[http::field::origin])))
@@ -175,7 +217,7 @@ class Session : public std::enable_shared_from_this<Session>, Counted {
     if (target == "/live") return watch(query, has_origin);
     if (request.method() != http::verb::get && request.method() != http::verb::head)
       return refuse(http::status::method_not_allowed, "only GET and HEAD");
-    if (target == "/") return send(http::status::ok, "text/html; charset=utf-8", shared_.page);
+    if (target == "/") return send(http::status::ok, "text/html; charset=utf-8", {shared_.page});
     if (target == "/recording") return send_recording();
     refuse(http::status::not_found, "there is the page (/), its data (/recording) and nothing else");
   }
@@ -196,17 +238,35 @@ class Session : public std::enable_shared_from_this<Session>, Counted {
   }
 
   void send_recording() {
-    std::string text = shared_.recording.text();
-    if (text.empty()) return refuse(http::status::not_found, "there is no recording yet");
-    send(http::status::ok, "application/json", std::move(text), !shared_.recording.finished());
+    // asked first: a run that ends in between is then taken for one that goes on, which its watcher will hear of
+    const bool live = !shared_.recording.finished();
+    std::vector<Text> pieces = shared_.recording.pieces();
+    if (pieces.empty()) return refuse(http::status::not_found, "there is no recording yet");
+    send(http::status::ok, "application/json", std::move(pieces), live);
   }
 
   void refuse(http::status status, const std::string& reason) {
-    send(status, "text/plain; charset=utf-8", reason + "\n");
+    send(status, "text/plain; charset=utf-8", {shared_text(reason + "\n")});
   }
 
-  void send(http::status status, const char* type, std::string body, bool live = false) {
-    const auto answer = std::make_shared<http::response<http::string_body>>(status, 11);
+  /// An answer and what it takes to send it: nothing of the body is copied, so clients that do not read cost no memory.
+  struct Answer {
+    Answer(http::status status, std::vector<Text>&& pieces) : head(status, 11), body(std::move(pieces)) {}
+
+    [[nodiscard]] std::vector<asio::const_buffer> buffers() const {
+      std::vector<asio::const_buffer> buffers;
+      for (const Text& piece : body) buffers.push_back(asio::buffer(*piece));
+      return buffers;
+    }
+
+    http::response<http::empty_body> head;
+    http::response_serializer<http::empty_body> serializer{head};
+    std::vector<Text> body;
+  };
+
+  void send(http::status status, const char* type, std::vector<Text> body, bool live = false) {
+    const auto shared_answer = std::make_shared<Answer>(status, std::move(body));
+    http::response<http::empty_body>* const answer = &shared_answer->head;
     answer->set(http::field::server, "tangere");
     answer->set(http::field::content_type, type);
     answer->set(http::field::cache_control, "no-store");
@@ -219,16 +279,27 @@ class Session : public std::enable_shared_from_this<Session>, Counted {
                     std::to_string(shared_.port) + " ws://localhost:" + std::to_string(shared_.port) +
                     "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     if (live) answer->set("X-Tangere-Live", "1");
+    if (status == http::status::method_not_allowed) answer->set(http::field::allow, "GET, HEAD");
+    if (status == http::status::upgrade_required) answer->set(http::field::upgrade, "websocket");
     answer->keep_alive(false);
-    answer->body() = std::move(body);
-    answer->prepare_payload();
-    if (parser_.get().method() == http::verb::head) answer->body().clear();
+    answer->content_length(asio::buffer_size(shared_answer->buffers()));
     stream_.expires_after(kAnswerTime);
-    http::async_write(stream_, *answer, [self = shared_from_this(), answer](Error, std::size_t) {
-      Error ignored;
-      self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-      self->drain();
-    });
+    http::async_write_header(stream_, shared_answer->serializer,
+                             [self = shared_from_this(), shared_answer](Error error, std::size_t) {
+                               if (error || self->parser_.get().method() == http::verb::head) return self->end();
+                               self->send_body(shared_answer);
+                             });
+  }
+
+  void send_body(const std::shared_ptr<Answer>& answer) {
+    asio::async_write(stream_, answer->buffers(),
+                      [self = shared_from_this(), answer](Error, std::size_t) { self->end(); });
+  }
+
+  void end() {
+    Error ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    drain();
   }
 
   /// What is still coming is read and dropped for a moment: closing on it would take the answer away from the client.
@@ -245,6 +316,8 @@ class Session : public std::enable_shared_from_this<Session>, Counted {
   http::request_parser<http::empty_body> parser_;
   std::array<char, 4096> rest_{};
   std::size_t drained_ = 0;
+  std::list<Session*>::iterator place_;
+  bool is_silent_ = true;
 };
 
 }  // namespace
@@ -252,7 +325,7 @@ class Session : public std::enable_shared_from_this<Session>, Counted {
 class ViewServer::Implementation {
  public:
   Implementation(std::string page, LiveRecording& recording, std::uint16_t port)
-      : shared_{.page = std::move(page), .recording = recording}, acceptor_(context_) {
+      : shared_{.page = shared_text(std::move(page)), .recording = recording}, acceptor_(context_) {
     listen(port);
     recording.set_wake([this] {
       // one wake-up at a time is enough, however many frames come
@@ -264,8 +337,9 @@ class ViewServer::Implementation {
 
   ~Implementation() {
     shared_.recording.set_wake({});
-    context_.stop();
+    asio::post(context_, [this] { say_farewell(); });
     thread_.join();
+    shared_.when_alone = {};
   }
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
@@ -287,9 +361,8 @@ class ViewServer::Implementation {
   void accept() {
     acceptor_.async_accept([this](Error error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
-      // too many: this one is closed at once
-      if (!error && shared_.connections < kMostConnections)
-        std::make_shared<Session>(shared_, std::move(socket))->start();
+      // too many: one that says nothing has to go, else this one is closed at once
+      if (!error && make_room()) std::make_shared<Session>(shared_, std::move(socket))->start();
       // out of descriptors, or the like: not at full speed
       if (error) {
         pause_.expires_after(std::chrono::milliseconds(100));
@@ -298,6 +371,23 @@ class ViewServer::Implementation {
       }
       accept();
     });
+  }
+
+  /// False if all who are here have said what they want.
+  bool make_room() {
+    if (shared_.connections < kMostConnections) return true;
+    if (shared_.silent.empty()) return false;
+    shared_.silent.front()->drop();
+    return true;
+  }
+
+  void say_farewell() {
+    acceptor_.close();
+    if (shared_.watchers.empty()) return context_.stop();
+    shared_.when_alone = [this] { context_.stop(); };
+    wake_all();
+    pause_.expires_after(kFarewellTime);
+    pause_.async_wait([this](Error) { context_.stop(); });
   }
 
   void wake_all() {

@@ -4,7 +4,8 @@
 ///
 ///   GET /            the page
 ///   GET /recording   the text of the recording, as far as it goes
-///   /live?after=t    a WebSocket: frames as they come, one a message, then `end` and the number of frames there were
+///   /live?after=t    a WebSocket: frames as they come, one a message, then `end` and the number of frames there were,
+///                    or `gone` if the command ends before the run does
 ///
 /// It listens on the loopback address only. Other names for this machine in `Host` (DNS rebinding), other pages'
 /// `Origin`, other methods and other targets are refused; there are no files behind it, so no path leads to one. What

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -23,57 +22,6 @@ std::string indexed_path(const std::string& path, std::size_t index) {
   return path + "[" + std::to_string(index) + "]";
 }
 
-/// Follows the parser: where it is, which keys it has seen.
-class ParseTracker {
- public:
-  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    using Event = json::parse_event_t;
-    switch (event) {
-      case Event::object_start:
-      case Event::array_start:
-        if (depth >= kMaxJsonDepth)
-          throw InputError(short_path(), "nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
-        levels_.push_back({event == Event::array_start, 0, {}, {}});
-        break;
-      case Event::key:
-        levels_.back().key = parsed.get<std::string>();
-        if (!levels_.back().keys.insert(levels_.back().key).second) throw InputError(path(), "given twice");
-        break;
-      case Event::object_end:
-      case Event::array_end:
-        levels_.pop_back();
-        [[fallthrough]];
-      case Event::value:
-        if (!levels_.empty()) ++levels_.back().index;
-        break;
-    }
-    return true;
-  }
-
-  /// Of the value being read.
-  [[nodiscard]] std::string path() const {
-    std::string path;
-    for (const Level& level : levels_)
-      path = level.array ? indexed_path(path, level.index) : joined_path(path, level.key);
-    return path;
-  }
-
- private:
-  struct Level {
-    bool array;
-    std::size_t index;
-    std::string key;
-    std::set<std::string> keys;
-  };
-
-  [[nodiscard]] std::string short_path() const {
-    const std::string full = path();
-    return full.size() <= 80 ? full : full.substr(0, 77) + "...";
-  }
-
-  std::vector<Level> levels_;
-};
-
 /// `[json.exception.parse_error.101] parse error at line 1, column 9: syntax error …` without what we say ourselves.
 std::string plain_message(const std::string& what) {
   const std::size_t column = what.find("column ");
@@ -81,22 +29,92 @@ std::string plain_message(const std::string& what) {
   return start == std::string::npos ? what : what.substr(start + 2);
 }
 
-json parse(std::string_view text) {
-  ParseTracker tracker;
-  try {
-    return json::parse(text.begin(), text.end(), [&](int depth, json::parse_event_t event, const json& parsed) {
-      return tracker(depth, event, parsed);
-    });
-  } catch (const json::parse_error& error) {
-    throw JsonSyntaxError(error.byte, plain_message(error.what()));
-  } catch (const json::out_of_range& error) {
-    // `…number overflow parsing '1e999'`
-    const std::string what = error.what();
-    const std::size_t quote = what.find('\'');
-    throw InputError(
-        tracker.path(),
-        "must be finite, got " + (quote == std::string::npos ? what : what.substr(quote + 1, what.size() - quote - 2)));
+/// Builds the document as the parser goes through the text, and knows where that is. (The library's own callback parser
+/// looks through a whole array again after each of its elements.)
+class DocumentBuilder : public nlohmann::json_sax<json> {
+ public:
+  json document;
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(json::number_integer_t value) override { return add(value); }
+  bool number_unsigned(json::number_unsigned_t value) override { return add(value); }
+  bool number_float(json::number_float_t value, const json::string_t&) override { return add(value); }
+  bool string(json::string_t& value) override { return add(std::move(value)); }
+  bool binary(json::binary_t& value) override { return add(std::move(value)); }
+
+  bool start_object(std::size_t) override { return open(json::object()); }
+  bool start_array(std::size_t) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(json::string_t& name) override {
+    Level& level = levels_.back();
+    level.key = std::move(name);
+    if (level.node->contains(level.key)) throw InputError(path(), "given twice");
+    return true;
   }
+
+  bool parse_error(std::size_t position, const std::string& token, const json::exception& error) override {
+    constexpr int kNumberOverflow = 406;
+    if (error.id == kNumberOverflow) throw InputError(path(), "must be finite, got " + token);
+    throw JsonSyntaxError(position, plain_message(error.what()));
+  }
+
+ private:
+  struct Level {
+    json* node;
+    std::string key;
+  };
+
+  /// Of the value being read.
+  [[nodiscard]] std::string path() const {
+    std::string path;
+    for (const Level& level : levels_) {
+      // what is open is in its place already, the value itself is not
+      const std::size_t placed = &level == &levels_.back() ? 0 : 1;
+      path = level.node->is_array() ? indexed_path(path, level.node->size() - placed) : joined_path(path, level.key);
+    }
+    return path;
+  }
+
+  [[nodiscard]] std::string short_path() const {
+    const std::string full = path();
+    return full.size() <= 80 ? full : full.substr(0, 77) + "...";
+  }
+
+  template <class Value>
+  json* place(Value&& value) {
+    if (levels_.empty()) return &(document = std::forward<Value>(value));
+    const Level& level = levels_.back();
+    if (level.node->is_object()) return &((*level.node)[level.key] = std::forward<Value>(value));
+    return &level.node->emplace_back(std::forward<Value>(value));
+  }
+
+  template <class Value>
+  bool add(Value&& value) {
+    place(std::forward<Value>(value));
+    return true;
+  }
+
+  bool open(json empty) {
+    if (levels_.size() >= kMaxJsonDepth)
+      throw InputError(short_path(), "nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
+    levels_.push_back({place(std::move(empty)), {}});
+    return true;
+  }
+
+  bool close() {
+    levels_.pop_back();
+    return true;
+  }
+
+  std::vector<Level> levels_;
+};
+
+json parse(std::string_view text) {
+  DocumentBuilder builder;
+  json::sax_parse(text.begin(), text.end(), &builder);
+  return std::move(builder.document);
 }
 
 }  // namespace

@@ -77,7 +77,8 @@ void read_joint(MjcfReader& reader, const XmlElement& element, int index, const 
   MjcfBody& body = reader.body(index);
   if (index == 0) element.fail("the world has no joints");
   const std::string name = element.find_text("name").value_or("");
-  if (!name.empty() && reader.find_joint(name) != nullptr) element.fail("there is a joint '" + name + "' already");
+  if (!name.empty() && !reader.joint_by_name.emplace(name, std::pair(index, body.joints.size())).second)
+    element.fail("there is a joint '" + name + "' already");
   MjcfJoint joint{element, name, JointType::free, Vector3::Zero(), Vector3::UnitZ(), 0.0, {}, {}};
   element.use({"group"});
   if (element.name() == "joint") {
@@ -130,9 +131,9 @@ void read_contents(MjcfReader& reader, const XmlElement& element, int index, std
 void read_body(MjcfReader& reader, const XmlElement& element, int parent, const std::string& inherited,
                const Pose& X_PF) {
   const std::string name = element.find_text("name").value_or("");
-  for (const MjcfBody& other : reader.bodies)
-    if (!name.empty() && other.name == name) element.fail("there is a body '" + name + "' already");
   const int index = static_cast<int>(reader.bodies.size());
+  if (!name.empty() && !reader.body_by_name.emplace(name, index).second)
+    element.fail("there is a body '" + name + "' already");
   const Pose X_PB = X_PF * pose_of(element, reader.settings);
   reader.bodies.push_back({element, name, parent, X_PB, reader.body(parent).X_WB * X_PB, {}, {}, {}});
   if (element.find_boolean("mocap").value_or(false)) reader.report(element, "mocap: this body stays where it is");
@@ -180,20 +181,23 @@ void adjust_inertia(const MjcfSettings& settings, MassProperties& body) {
 
 int MjcfReader::body_named(const XmlElement& element, const char* attribute) const {
   const std::string name = element.text(attribute);
-  for (std::size_t i = 0; i < bodies.size(); ++i)
-    if (bodies[i].name == name) return static_cast<int>(i);
-  element.fail(attribute, "there is no body '" + name + "'");
+  const auto found = body_by_name.find(name);
+  if (found == body_by_name.end()) element.fail(attribute, "there is no body '" + name + "'");
+  return found->second;
 }
 
 const MjcfJoint* MjcfReader::find_joint(const std::string& name) const {
-  for (const MjcfBody& body : bodies)
-    for (const MjcfJoint& joint : body.joints)
-      if (joint.name == name) return &joint;
-  return nullptr;
+  const auto found = joint_by_name.find(name);
+  if (found == joint_by_name.end()) return nullptr;
+  const auto [body, index] = found->second;
+  return &bodies[static_cast<std::size_t>(body)].joints[index];
 }
 
 void read_world(MjcfReader& reader, const XmlElement& element) {
-  if (reader.bodies.empty()) reader.bodies.push_back({element, "world", -1, {}, {}, {}, {}, {}});
+  if (reader.bodies.empty()) {
+    reader.bodies.push_back({element, "world", -1, {}, {}, {}, {}, {}});
+    reader.body_by_name.emplace("world", 0);
+  }
   read_contents(reader, element, 0, "", Pose());
 }
 

@@ -87,6 +87,9 @@ struct MjcfReader {
   std::map<std::string, MjcfMesh> meshes;
   std::map<std::string, Vector4> materials;
   std::vector<MjcfBody> bodies;
+  std::map<std::string, int> body_by_name;
+  /// The body, and which of its joints.
+  std::map<std::string, std::pair<int, std::size_t>> joint_by_name;
   std::set<std::string> geom_names;
   std::vector<Notice> notices;
 

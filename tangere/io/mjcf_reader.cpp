@@ -13,7 +13,7 @@ using detail::XmlElement;
 Robot read_mjcf(detail::XmlDocument document, const std::filesystem::path& file, const LoadOptions& options) {
   const XmlElement root = document.root();
   if (root.name() != "mujoco") root.fail("must be <mujoco>");
-  detail::MjcfReader reader{{std::move(document), file}, options, {}, {}, {}, {}, {}, {}, {}};
+  detail::MjcfReader reader{{std::move(document), file}, options, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   const std::string name = root.find_text("model").value_or(file.stem().string());
   const std::vector<XmlElement> sections = reader.files.children(root);
   const auto each = [&](std::string_view kind, const auto& f) {

@@ -3,35 +3,10 @@
 #include <array>
 #include <charconv>
 
+#include "tangere/io/markup.hpp"
+
 namespace tangere::detail {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        // blanks of all kinds would be taken for a space, or a line's end for another
-        if (c >= 0 && c < ' ')
-          out += "&#" + std::to_string(static_cast<int>(c)) + ";";
-        else
-          out += c;
-    }
-  }
-  return out;
-}
 
 std::string shortest(double value) {
   std::array<char, 32> buffer{};

@@ -5,14 +5,17 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <span>
 
 #include <Eigen/Geometry>
 #include <nlohmann/json.hpp>
 
+#include "tangere/geometry/bounds.hpp"
 #include "tangere/io/recording_export.hpp"
 #include "tangere/io/shape_json.hpp"
+#include "tangere/math/error.hpp"
 #include "tangere/version.hpp"
 
 namespace tangere {
@@ -39,9 +42,19 @@ std::string base64(std::span<const unsigned char> bytes) {
   return text;
 }
 
-Json numbers(const auto& values) {
+/// The numbers of the format. `what` is said of one that is too large for it.
+float single(double value, const std::string& what) {
+  if (!(std::abs(value) <= double{std::numeric_limits<float>::max()}))
+    throw InputError(what, Json(value).dump() + " is too large for glTF, whose numbers are of single precision");
+  return static_cast<float>(value);
+}
+
+Json numbers(const auto& values, const std::string& what) {
   Json list = Json::array();
-  for (const double value : values) list.push_back(value);
+  for (const double value : values) {
+    (void)single(value, what);
+    list.push_back(value);
+  }
   return list;
 }
 
@@ -131,7 +144,9 @@ std::vector<float> vertex_normals(const TriangleMesh& mesh) {
   }
   std::vector<float> normals;
   for (const Vector3& sum : sums)
-    for (const double x : sum.stableNormalized()) normals.push_back(static_cast<float>(x));
+    // corners of no triangle have any
+    for (const double x : sum.isZero(0.0) ? Vector3(Vector3::UnitZ()) : Vector3(sum.stableNormalized()))
+      normals.push_back(static_cast<float>(x));
   return normals;
 }
 
@@ -144,7 +159,8 @@ class Exporter {
     const Pose turn =
         Pose::rotation(Eigen::Quaterniond::FromTwoVectors(recording_.up, Vector3::UnitY()).toRotationMatrix());
     const int root = document_.add(
-        "nodes", {{"name", recording_.name}, {"rotation", numbers(turn.quaternion())}, {"children", Json::array()}});
+        "nodes",
+        {{"name", recording_.name}, {"rotation", numbers(turn.quaternion(), "up")}, {"children", Json::array()}});
     document_.add("scenes", {{"name", recording_.name}, {"nodes", {root}}});
     for (const std::string& body : recording_.bodies) {
       bodies_.push_back(document_.add("nodes", {{"name", body}}));
@@ -171,10 +187,11 @@ class Exporter {
     const std::array<double, 4> key{color[0], color[1], color[2], color[3]};
     const auto found = materials_.find(key);
     if (found != materials_.end()) return found->second;
-    Json material = {
-        {"pbrMetallicRoughness",
-         {{"baseColorFactor", numbers(linear_color(color))}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.7}}},
-        {"doubleSided", true}};
+    Json material = {{"pbrMetallicRoughness",
+                      {{"baseColorFactor", numbers(linear_color(color), "color")},
+                       {"metallicFactor", 0.0},
+                       {"roughnessFactor", 0.7}}},
+                     {"doubleSided", true}};
     if (color[3] < 1.0) material["alphaMode"] = "BLEND";
     return materials_[key] = document_.add("materials", std::move(material));
   }
@@ -182,7 +199,7 @@ class Exporter {
   Json primitive_of(const RecordedShape& shape, const TriangleMesh& mesh) {
     std::vector<float> positions;
     for (const Vector3& vertex : mesh.vertices)
-      for (const double x : vertex) positions.push_back(static_cast<float>(x));
+      for (const double x : vertex) positions.push_back(single(x, shape.name));
     std::vector<std::uint32_t> corners;
     for (const auto& triangle : mesh.triangles)
       for (const int corner : triangle) corners.push_back(static_cast<std::uint32_t>(corner));
@@ -192,19 +209,61 @@ class Exporter {
     return {{"attributes", attributes}, {"indices", document_.add_indices(corners)}};
   }
 
-  void add_shape(const RecordedShape& shape) {
-    const TriangleMesh drawn = shape.mesh != nullptr ? *shape.mesh : mesh(*shape.shape, {.resolution = 48});
-    if (drawn.triangles.empty()) return;
+  /// Equal shapes of one colour share a mesh.
+  int mesh_index(const RecordedShape& shape, const TriangleMesh& drawn) {
+    const std::string geometry = shape.mesh != nullptr
+                                     ? std::to_string(reinterpret_cast<std::uintptr_t>(shape.mesh.get()))
+                                     : shape_to_json(*shape.shape);
+    const int material = material_of(shape.color);
+    const auto [found, is_new] = meshes_.try_emplace({geometry, material}, 0);
+    if (!is_new) return found->second;
     Json primitive = primitive_of(shape, drawn);
-    primitive["material"] = material_of(shape.color);
-    const int mesh_index = document_.add("meshes", {{"primitives", {primitive}}});
+    primitive["material"] = material;
+    return found->second = document_.add("meshes", {{"primitives", {primitive}}});
+  }
+
+  void add_shape(const RecordedShape& shape) {
+    const TriangleMesh drawn = shape.mesh != nullptr
+                                   ? *shape.mesh
+                                   : mesh(*shape.shape, {.resolution = 48, .half_space_size = half_space_size_});
+    if (drawn.triangles.empty()) return;
     const int node = document_.add("nodes", {{"name", shape.name},
-                                             {"mesh", mesh_index},
-                                             {"translation", numbers(shape.X_BS.p)},
-                                             {"rotation", numbers(shape.X_BS.quaternion())}});
+                                             {"mesh", mesh_index(shape, drawn)},
+                                             {"translation", numbers(shape.X_BS.p, shape.name)},
+                                             {"rotation", numbers(shape.X_BS.quaternion(), shape.name)}});
     Json& body = document_.entry("nodes", bodies_[static_cast<std::size_t>(shape.body)]);
     if (!body.contains("children")) body["children"] = Json::array();
     body["children"].push_back(node);
+  }
+
+  /// The side of the squares that stand for half-spaces: they reach under all that moves.
+  [[nodiscard]] double half_space_size() const {
+    double reach = 0.0;
+    for (const RecordedFrame& frame : recording_.frames)
+      for (const RecordedPose& pose : frame.poses)
+        if (is_present(pose)) reach = std::max(reach, Vector3(pose[0], pose[1], pose[2]).norm());
+    double largest = 0.0;
+    for (const RecordedShape& shape : recording_.shapes) largest = std::max(largest, size_of(shape));
+    // the square's middle may itself be as far from the world's origin
+    return std::clamp(4.0 * (reach + largest), 10.0, 1e30);
+  }
+
+  /// Half-spaces inside bundles do not count.
+  static double farthest_corner(const Aabb& box) {
+    const double distance = box.lower.cwiseAbs().cwiseMax(box.upper.cwiseAbs()).norm();
+    return std::isfinite(distance) ? distance : 0.0;
+  }
+
+  /// How far it goes from its body's origin; of a half-space, how far its plane is.
+  static double size_of(const RecordedShape& shape) {
+    double size = 0.0;
+    if (shape.mesh != nullptr)
+      for (const Vector3& vertex : shape.mesh->vertices) size = std::max(size, vertex.norm());
+    else if (const HalfSpace* plane = shape.shape->get_if<HalfSpace>())
+      size = std::abs(plane->offset);
+    else
+      size = farthest_corner(bounds(*shape.shape));
+    return shape.X_BS.p.norm() + size;
   }
 
   /// Where they are in the first frame.
@@ -217,19 +276,26 @@ class Exporter {
         node["scale"] = {0.0, 0.0, 0.0};
         continue;
       }
-      node["translation"] = {pose[0], pose[1], pose[2]};
+      node["translation"] = numbers(std::array{pose[0], pose[1], pose[2]}, recording_.bodies[b]);
       node["rotation"] = {pose[3], pose[4], pose[5], pose[6]};
     }
   }
 
   void animate() {
-    std::vector<float> times;
-    for (const RecordedFrame& frame : recording_.frames)
-      times.push_back(static_cast<float>(frame.t - recording_.frames.front().t));
-    times_ = document_.add_floats(times, 1, "SCALAR", true, 0);
     animation_ = {{"name", recording_.name}, {"samplers", Json::array()}, {"channels", Json::array()}};
     for (std::size_t b = 0; b < bodies_.size(); ++b) animate_body(b);
     if (!animation_["channels"].empty()) document_.add("animations", std::move(animation_));
+  }
+
+  /// Later and later, as the standard wants it, where single precision would make two the same.
+  int add_times() {
+    std::vector<float> times;
+    for (const RecordedFrame& frame : recording_.frames) {
+      const float t = single(frame.t - recording_.frames.front().t, "t");
+      const float least = times.empty() ? t : std::nextafter(times.back(), std::numeric_limits<float>::max());
+      times.push_back(std::max(t, least));
+    }
+    return document_.add_floats(times, 1, "SCALAR", true, 0);
   }
 
   void animate_body(std::size_t b) {
@@ -244,7 +310,7 @@ class Exporter {
       moves = moves || pose != recording_.frames.front().poses[b];
       comes_and_goes = comes_and_goes || !is_present(pose);
       if (is_present(pose)) last = nearest_sign(pose, last);
-      for (std::size_t k = 0; k < 3; ++k) positions.push_back(static_cast<float>(last[k]));
+      for (std::size_t k = 0; k < 3; ++k) positions.push_back(single(last[k], recording_.bodies[b]));
       for (std::size_t k = 3; k < 7; ++k) rotations.push_back(static_cast<float>(last[k]));
       scales.insert(scales.end(), 3, is_present(pose) ? 1.0F : 0.0F);
     }
@@ -266,6 +332,7 @@ class Exporter {
 
   void add_channel(std::size_t b, const char* path, const std::vector<float>& values, std::size_t width,
                    const char* type, const char* interpolation) {
+    if (times_ < 0) times_ = add_times();
     const int output = document_.add_floats(values, width, type, false, 0);
     const auto sampler = animation_["samplers"].size();
     animation_["samplers"].push_back({{"input", times_}, {"interpolation", interpolation}, {"output", output}});
@@ -275,9 +342,12 @@ class Exporter {
   const Recording& recording_;
   Document document_;
   std::vector<int> bodies_;
+  double half_space_size_ = half_space_size();
   std::map<std::array<double, 4>, int> materials_;
+  /// By geometry and material.
+  std::map<std::pair<std::string, int>, int> meshes_;
   Json animation_;
-  int times_ = 0;
+  int times_ = -1;
 };
 
 }  // namespace

@@ -95,7 +95,11 @@ ModelBuilder::ModelBuilder(const Model& model)
       bodies_(model.bodies().begin(), model.bodies().end()),
       excluded_(model.excluded_pairs().begin(), model.excluded_pairs().end()),
       constraints_(model.constraints().begin(), model.constraints().end()) {
-  for (const Joint& joint : model.joints()) joints_.push_back(joint.spec);
+  for (const Joint& joint : model.joints()) {
+    joints_.push_back(joint.spec);
+    joint_names_.insert(joint.spec.name);
+  }
+  for (int i = 0; i < num_bodies(); ++i) body_by_name_.emplace(model.body(i).spec.name, i);
 }
 
 void ModelBuilder::set_gravity(const Vector3& gravity) {
@@ -104,9 +108,8 @@ void ModelBuilder::set_gravity(const Vector3& gravity) {
 }
 
 int ModelBuilder::find_body(std::string_view name) const {
-  for (std::size_t i = 0; i < bodies_.size(); ++i)
-    if (bodies_[i].spec.name == name) return static_cast<int>(i);
-  return kWorld - 1;
+  const auto found = body_by_name_.find(name);
+  return found == body_by_name_.end() ? kWorld - 1 : found->second;
 }
 
 int ModelBuilder::add_body(BodySpec body, JointSpec joint, std::string_view parent) {
@@ -125,10 +128,11 @@ int ModelBuilder::add_body(BodySpec body, JointSpec joint, int parent) {
   if (body.name.empty()) throw InputError("body.name", "must not be empty");
   if (body.name == "world" || find_body(body.name) >= 0)
     throw InputError(body.name, "there is a body of this name already");
-  for (const JointSpec& other : joints_)
-    if (other.name == joint.name) throw InputError(joint.name, "there is a joint of this name already");
+  if (joint_names_.contains(joint.name)) throw InputError(joint.name, "there is a joint of this name already");
   verify(body);
   verify(joint);
+  body_by_name_.emplace(body.name, num_bodies());
+  joint_names_.insert(joint.name);
   bodies_.push_back({std::move(body), parent});
   joints_.push_back(std::move(joint));
   return num_bodies() - 1;
@@ -196,11 +200,9 @@ Model ModelBuilder::build() const {
     throw InputError(name_, "must have at most " + std::to_string(kMostCoordinates) + " velocity coordinates, has " +
                                 std::to_string(model.nv_));
   connect_mimics(model.joints_);
-  // parent and child do not collide, but what is free of its parent does
-  model.excluded_ = excluded_;
-  for (std::size_t b = 0; b < bodies_.size(); ++b)
-    if (bodies_[b].parent != kWorld && joints_[b].type != JointType::free)
-      model.excluded_.emplace_back(bodies_[b].parent, static_cast<int>(b));
+  // neighbours do not collide, but what is free of its parent does
+  model.excluded_ = neighbour_pairs(bodies_, joints_);
+  model.excluded_.insert(model.excluded_.end(), excluded_.begin(), excluded_.end());
   std::sort(model.excluded_.begin(), model.excluded_.end());
   model.excluded_.erase(std::unique(model.excluded_.begin(), model.excluded_.end()), model.excluded_.end());
 

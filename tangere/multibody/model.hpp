@@ -11,7 +11,10 @@
 /// Bodies form trees; each hangs from its parent (or the world) by one joint. Bodies and joints share one index: joint
 /// i carries body i, and parents come first.
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,7 +75,7 @@ class Model {
   [[nodiscard]] const Joint& joint(int i) const { return joints_[static_cast<std::size_t>(i)]; }
   /// One a velocity coordinate.
   [[nodiscard]] std::span<const DofSpec> dofs() const { return dofs_; }
-  /// Body pairs that never collide (first < second), sorted: asked for, or parent and child (unless the joint is free).
+  /// Body pairs that never collide (first < second), sorted: asked for, or on both sides of a joint that is not free.
   [[nodiscard]] std::span<const std::pair<int, int>> excluded_pairs() const { return excluded_; }
   /// Neither excluded nor held together by fixed joints.
   [[nodiscard]] bool may_collide(int body_A, int body_B) const;
@@ -140,6 +143,8 @@ class ModelBuilder {
   std::vector<JointSpec> joints_{};
   std::vector<std::pair<int, int>> excluded_;
   std::vector<LoopConstraint> constraints_{};
+  std::map<std::string, int, std::less<>> body_by_name_;
+  std::set<std::string> joint_names_;
 };
 
 }  // namespace tangere

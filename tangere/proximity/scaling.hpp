@@ -96,7 +96,7 @@ struct Scaling {
   double gap;
   /// Relative dual residual (conic route; 0 by supports).
   double residual;
-  /// For bundles: the parts that decide. 0 for convex shapes.
+  /// For bundles: the first parts that decide (the freedoms are theirs: ties of parts do not count). 0 if convex.
   int part_A = 0;
   int part_B = 0;
 };

@@ -188,7 +188,7 @@ const cases = {
     await page.getByRole('button', { name: 'can', exact: true }).click();
     const can = recording.bodies.indexOf('can');
     const cells = await page.locator('.section-selection tr', { hasText: 'position' }).locator('td').allTextContents();
-    near(cells.map((text) => Number(text.replace('−', '-'))), recording.frames[index].poses[can].slice(0, 3), 6e-5, 'position');
+    near(cells.map((text) => Number(text.replaceAll('−', '-'))), recording.frames[index].poses[can].slice(0, 3), 6e-5, 'position');
     // a body by a click on it: the middle of the view is the stack
     await page.keyboard.press('Escape');
     assert.equal(await page.evaluate(() => window.tangere.selected), -1);
@@ -313,6 +313,32 @@ const cases = {
     assert.deepEqual(complaints(), []);
   },
 
+  /** Ball and free joints turn by yaw, pitch and roll. */
+  async turns(browser) {
+    const robot = path.join(folder, 'turns.xml');
+    fs.writeFileSync(
+      robot,
+      `<mujoco><worldbody><body name="base" pos="0 0 1"><freejoint/><geom size="0.1"/>
+        <body name="arm" pos="0.3 0 0"><joint type="ball"/><geom type="capsule" size="0.05" fromto="0 0 0 0.3 0 0"/></body></body></worldbody></mujoco>`,
+    );
+    const html = path.join(folder, 'turns.html');
+    tangere('view', robot, '--html', html);
+    const { page, complaints } = await openPage(browser);
+    await openFile(page, html);
+    const half = Math.PI / 4;
+    const q = [0.5, -0.5, 1.5, 0, 0, Math.sin(half), Math.cos(half), 0, Math.sin(0.2), 0, Math.cos(0.2)];
+    const values = { 'base x': 0.5, 'base y': -0.5, 'base z': 1.5, 'base yaw': 2 * half, 'arm pitch': 0.4 };
+    for (const [name, value] of Object.entries(values))
+      await page.getByLabel(name, { exact: true }).evaluate((slider, x) => {
+        slider.value = x;
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+      }, String(value));
+    const { poses } = JSON.parse(tangere('inspect', robot, '--json', `--q=${q.join(',')}`)).state;
+    const drawn = await page.evaluate(() => window.tangere.recording.bodies.map((_, b) => window.tangere.view.worldPose(b)));
+    poses.forEach((pose, b) => samePose(drawn[b], [...pose.position, ...pose.quaternion], `body ${b}`));
+    assert.deepEqual(complaints(), []);
+  },
+
   async ghosts(browser) {
     const one = path.join(folder, 'one.json');
     const two = path.join(folder, 'two.json');
@@ -353,8 +379,31 @@ const cases = {
       await page.waitForFunction((source) => new RegExp(source).test(window.tangere.error), message.source);
       assert.match(await page.locator('.message').textContent(), message);
       assert.ok(await page.locator('.message').isVisible());
-      await page.evaluate(() => (window.tangere.error = ''));
+      await page.keyboard.press('Escape');
+      assert.ok(!(await page.locator('.message').isVisible()));
+      await drop(good);
+      await page.waitForFunction(() => window.tangere.loaded);
     }
+    // what cannot be drawn leaves what is shown as it is, and its message can be closed
+    const frames = JSON.parse(good).frames;
+    await page.evaluate(() => window.tangere.player.seekFrame(3));
+    await drop(good.replace(/"radius":[\d.]+/, '"radius":-1'));
+    await page.waitForFunction(() => /radius/.test(window.tangere.error));
+    await page.evaluate(() => window.tangere.player.seekFrame(5));
+    await checkPoses(page, { frames }, 5);
+    await page.getByRole('button', { name: 'close' }).click();
+    assert.ok(!(await page.locator('.message').isVisible()));
+    await page.keyboard.press('End');
+    await checkPoses(page, { frames }, frames.length - 1);
+    // of two that are opened at once, the second is shown, and only it is said to be
+    const long = good.replace(/"frames": \[[^]*/, (text) => `${text.slice(0, text.lastIndexOf('\n]'))}${Array.from({ length: 20000 }, (_, i) => `,\n${JSON.stringify({ ...frames[0], t: 10 + i })}`).join('')}\n]}`);
+    const shown = await page.evaluate(([one, two]) => Promise.all([window.tangere.load(one, 'one'), window.tangere.load(two, 'two')]), [long, good]);
+    assert.deepEqual(shown, [false, true]);
+    assert.equal(await page.evaluate(() => window.tangere.recording.frames.length), frames.length);
+    // nor is one that is being read disturbed by one that is wrong
+    const kept = await page.evaluate(([one, two]) => Promise.all([window.tangere.load(one, 'one'), window.tangere.load(two, 'two')]), [long, '{}']);
+    assert.deepEqual(kept, [true, false]);
+    await page.keyboard.press('Escape');
     // names are text, whatever they look like
     await drop(good.replaceAll('"crate"', '"<img src=x onerror=window.hacked=1>"'));
     await page.waitForFunction(() => window.tangere.loaded && window.tangere.recording.bodies[1].startsWith('<img'));
@@ -460,7 +509,18 @@ const cases = {
       await other.page.goto(address);
       await other.page.waitForFunction(() => window.tangere?.recording?.frames.length > 5);
       await other.context.close(); // gone without a word
+      // who drops a file on a live page sees that file, and no more of the run
+      const third = await openPage(browser);
+      await third.page.goto(address);
+      await third.page.waitForFunction(() => window.tangere?.recording?.frames.length > 5);
+      const dropped = simulated('two_arms.json', 20).recording;
+      await dropFile(third.page, JSON.stringify(dropped));
+      await third.page.waitForFunction((name) => window.tangere.recording?.name === name && window.tangere.loaded, dropped.name);
       await page.waitForFunction(() => /ended/.test(document.querySelector('.note').textContent));
+      assert.equal(await third.page.evaluate(() => window.tangere.recording.frames.length), dropped.frames.length);
+      await checkPoses(third.page, dropped, 0);
+      assert.deepEqual(third.complaints(), []);
+      await third.context.close();
       const recording = JSON.parse(fs.readFileSync(record, 'utf8'));
       assert.equal(await page.evaluate(() => window.tangere.recording.frames.length), recording.frames.length);
       await page.evaluate((last) => window.tangere.player.seekFrame(last), recording.frames.length - 1);

@@ -49,8 +49,13 @@ class Server:
         self.code = self.process.wait(timeout=30)
         self.process.stdout.close()
 
-    def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+    def connect(self, receive_buffer=None):
+        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        connection.settimeout(20)
+        if receive_buffer is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        connection.connect(("127.0.0.1", self.port))
+        return connection
 
     def send(self, data):
         """Bytes out, bytes back until the server closes."""
@@ -71,9 +76,9 @@ class Server:
         first, *rest = head.decode("latin1").split("\r\n")
         return int(first.split()[1]), dict(line.lower().split(": ", 1) for line in rest), body
 
-    def upgrade(self, target="/live", origin=None):
+    def upgrade(self, target="/live", origin=None, receive_buffer=None):
         """A connection after the answer to an upgrade, the answer's status, and what came with it."""
-        connection = self.connect()
+        connection = self.connect(receive_buffer)
         key = base64.b64encode(os.urandom(16)).decode()
         origin_line = f"Origin: {origin}\r\n" if origin else ""
         connection.sendall(
@@ -176,7 +181,8 @@ class ViewTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(str(folder / "index.html"), result.stderr)
         self.assertEqual(sorted(os.listdir(folder)), ["index.html", "nimble_drone.html", "nimble_drone_result.html"])
-        self.assertIn('href="nimble_drone.html"', (folder / "index.html").read_text())
+        self.assertIn('href="nimble_drone_result.html"', (folder / "index.html").read_text())
+        self.assertIn('href="nimble_drone.html"', (folder / "nimble_drone_result.html").read_text())
         self.assertIn('"ghosts": [', (folder / "nimble_drone.html").read_text())
 
     def test_bad_files(self):
@@ -342,6 +348,40 @@ class ViewTest(unittest.TestCase):
             self.assertEqual(status, 400)
         self.assertEqual(server.code, 0)
 
+    def test_what_a_file_is_stands_in_it(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            record = folder / "run.json"
+            self.assertEqual(run("simulate", str(SCENES / "humanoid.xml"), "--steps", "60", "--record", str(record)).returncode, 0)
+            # other programs sort fields and break lines
+            (folder / "sorted").write_text(json.dumps(json.loads(record.read_text()), sort_keys=True, indent=1))
+            (folder / "scene.txt").write_text("\ufeff\n" + (SCENES / "mixed_stack.json").read_text())
+            (folder / "robot.json").write_text((SCENES / "arm.urdf").read_text())
+            (folder / "queries").write_text("\n\n" + json.dumps({side: {"shape": {"type": "sphere", "radius": 1}, "position": [x, 0, 0]} for side, x in (("a", 0), ("b", 3))}) + "\n")
+            for file in ("sorted", "scene.txt", "robot.json", "queries"):
+                result = run("view", str(folder / file), "--csv", str(folder / "out.csv"))
+                self.assertEqual(result.returncode, 0, result.stderr)
+            # an unfinished recording is not lost to a page of its name, links stay links
+            partial = folder / "page.html.partial"
+            partial.write_text(record.read_text()[:-60])
+            before = partial.read_text()
+            (folder / "target.html").write_text("")
+            (folder / "page.html").symlink_to(folder / "target.html")
+            self.assertEqual(run("view", str(partial), "--html", str(folder / "page.html")).returncode, 0)
+            self.assertEqual(partial.read_text(), before)
+            self.assertTrue((folder / "page.html").is_symlink())
+            self.assertIn("<html", (folder / "target.html").read_text())
+
+    def test_run_that_flies_away(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            scene = folder / "fly.json"
+            scene.write_text(json.dumps({"format": "tangere-scene", "version": 1, "bodies": [{"name": "ball", "shape": {"type": "sphere", "radius": 1}, "mass": 1, "velocity": [1e10, 0, 0, 0, 0, 0]}]}))
+            result = run("simulate", str(scene), "--steps", "400", "--record", str(folder / "run.json"))
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("a coordinate is beyond 1e+09", result.stderr)
+            self.assertEqual(run("view", str(folder / "run.json.partial"), "--csv", str(folder / "out.csv")).returncode, 0)
+
     def test_slow_watchers_cost_nothing(self):
         """A watcher who does not read does not hold the run up."""
         with Server("simulate", str(SCENES / "mixed_stack.json"), "--steps", "1200", "--live", "--fps", "200") as server:
@@ -356,6 +396,39 @@ class ViewTest(unittest.TestCase):
             connection.close()
             self.assertEqual(heard[-2], "end 1201")
             self.assertLessEqual(len(heard), 1203)
+
+    def test_watcher_far_behind_misses_frames(self):
+        """Who reads too slowly gets the newest frame, not all that were missed."""
+        with Server("simulate", str(SCENES / "humanoid.xml"), "--steps", "8000", "--dt", "0.001", "--live", "--fps", "1000") as server:
+            connection, status, rest = server.upgrade("/live?after=-1", server.origin, receive_buffer=4096)
+            self.assertEqual(status, 101)
+            while "the run is over" not in server.said:
+                server.said += server.process.stdout.readline()
+            heard = frames_of(connection, rest, 20_000)
+            connection.close()
+            self.assertEqual(heard[-2], "end 8001")
+            times = [json.loads(line)["t"] for line in heard[:-2]]
+            self.assertEqual(times, sorted(set(times)))
+            self.assertLess(len(times), 7000)
+            self.assertAlmostEqual(times[-1], 8.0)
+
+    def test_silent_connections_do_not_lock_others_out(self):
+        with Server("view", str(SCENES / "arm.urdf")) as server:
+            silent = [server.connect() for _ in range(200)]
+            start = time.monotonic()
+            self.assertEqual(server.request("/recording")[0], 200)
+            self.assertLess(time.monotonic() - start, 9)
+            for connection in silent:
+                connection.close()
+
+    def test_watchers_hear_that_the_command_ends(self):
+        with Server("simulate", str(SCENES / "mixed_stack.json"), "--steps", "100000", "--live") as server:
+            connection, status, rest = server.upgrade("/live?after=-1", server.origin)
+            self.assertEqual(status, 101)
+        heard = frames_of(connection, rest, 100_000)
+        connection.close()
+        self.assertEqual(server.code, 130)
+        self.assertEqual(heard[-2:], ["gone", None])
 
 
 if __name__ == "__main__":

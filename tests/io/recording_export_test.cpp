@@ -115,6 +115,46 @@ TEST(RecordingGltf, HasLinearColors) {
   EXPECT_EQ(factor[3].get<double>(), 0.5);
 }
 
+/// A ball that rolls away stays above the floor that is drawn.
+TEST(RecordingGltf, FloorReachesUnderAllThatMoves) {
+  Recording recording;
+  recording.bodies = {"floor", "ball"};
+  add_shape(recording, {.body = 0, .name = "floor"}, Shape(HalfSpace{Vector3(0, 0, 1), 0.0}));
+  add_shape(recording, {.body = 1, .name = "ball"}, Shape(Sphere{0.5}));
+  for (const double x : {0.0, 300.0})
+    recording.frames.push_back(
+        {.t = x, .poses = {recorded_pose(Pose{}), recorded_pose(Pose::translation({-x, x, 0.5}))}});
+  const Gltf gltf(to_gltf(recording));
+  const nlohmann::json& position = gltf.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"];
+  const nlohmann::json& accessor = gltf.json["accessors"][position.get<std::size_t>()];
+  EXPECT_GE(accessor["max"][0].get<double>(), 301.0);
+  EXPECT_LE(accessor["min"][1].get<double>(), -301.0);
+}
+
+TEST(RecordingGltf, EqualShapesShareAMesh) {
+  Recording recording;
+  for (const double radius : {0.5, 0.25, 0.5, 0.5}) {
+    add_shape(recording, {.body = static_cast<int>(recording.bodies.size()), .name = "ball"}, Shape(Sphere{radius}));
+    recording.bodies.emplace_back("ball " + std::to_string(recording.bodies.size()));
+  }
+  recording.shapes.back().color = Vector4(1, 0, 0, 1);
+  const Gltf gltf(to_gltf(recording));
+  EXPECT_EQ(gltf.json["meshes"].size(), 3U);
+}
+
+/// Numbers of recordings are doubles, those of glTF are not.
+TEST(RecordingGltf, RefusesNumbersThatDoNotFit) {
+  Recording recording = all_shapes_recording();
+  recording.frames[2].poses[1][0] = 1e39;
+  try {
+    (void)to_gltf(recording);
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.field(), recording.bodies[1]);
+    EXPECT_EQ(error.reason(), "1e+39 is too large for glTF, whose numbers are of single precision");
+  }
+}
+
 TEST(RecordingGltf, AnimatesEveryBody) {
   const Recording recording = all_shapes_recording();
   const Gltf gltf(to_gltf(recording));

@@ -11,6 +11,7 @@ import { Player } from './playback';
 import { Plots } from './plots';
 import { addFrame, RecordingReader, type Frame, type Recording } from './recording';
 import { DEFAULT_SHOW, SceneView, type Show } from './scene';
+import type { Moved } from './sliders';
 import { applyTheme, initialTheme, type Theme } from './theme';
 import { Timeline } from './timeline';
 
@@ -38,7 +39,7 @@ export class App {
   private stopFollowing: () => void = () => undefined;
   private times: number[] = [];
   private reader: RecordingReader | null = null;
-  private sliders: Map<number, number> | null = null;
+  private sliders: Moved | null = null;
   private poses: Float64Array | null = null;
   private lastTick = 0;
   private grown = false;
@@ -66,7 +67,7 @@ export class App {
     this.view.setTheme(this.theme);
     this.panel.onShow = (show) => this.setShow(show);
     this.panel.onSelect = (body) => this.select(body === this.selected ? -1 : body);
-    this.panel.onSliders = (q) => this.setSliders(q);
+    this.panel.onSliders = (moved) => this.setSliders(moved);
     this.plots.onSeek = (time) => {
       this.player.playing = false;
       this.player.follow = false;
@@ -114,28 +115,30 @@ export class App {
   }
 
   /** Shows the first frame as soon as it is read, then the rest as it comes. A live run that was shown before is left.
-   * True when all of it is read and still what is shown. */
+   * A recording that cannot be shown leaves what is shown as it is. True when all of it is read and still what is shown. */
   async load(text: string, name: string): Promise<boolean> {
     let reader: RecordingReader;
     try {
       reader = new RecordingReader(text);
-      this.reader = reader;
       reader.readSome(0);
-      this.leaveLive();
       this.begin(reader.recording);
     } catch (error) {
       this.fail(name, error);
       return false;
     }
+    this.leaveLive();
+    this.reader = reader;
     try {
       while (reader.readSome(SLICE)) {
-        if (this.reader !== reader) return false; // another one was opened meanwhile
         this.framesCame();
         this.setNote(`reading ${Math.round(100 * reader.progress)} %`);
         await new Promise((resolve) => setTimeout(resolve));
+        if (this.reader !== reader) return false; // another one was opened meanwhile
       }
     } catch (error) {
+      this.framesCame();
       this.fail(name, error);
+      this.setNote(`could not be read to its end: ${reader.recording.frames.length} frames`);
       return false;
     }
     this.framesCame();
@@ -145,20 +148,20 @@ export class App {
     return true;
   }
 
+  /** What can fail comes first: a recording that cannot be drawn changes nothing. */
   private begin(recording: Recording): void {
+    const first = recording.frames[0];
+    const poses = first?.poses ?? new Float64Array(7 * recording.bodies.length).fill(NaN);
+    this.view.setRecording(recording, poses);
     this.recording = recording;
     this.loaded = false;
-    this.error = '';
-    this.message.hidden = true;
+    this.hideMessage();
     this.selected = -1;
     this.sliders = null;
     this.poses = null;
     this.times = recording.frames.map((frame) => frame.t);
     document.title = `${recording.name || 'recording'} – Tangere`;
     this.title.textContent = recording.name;
-    const first = recording.frames[0];
-    const poses = first?.poses ?? new Float64Array(7 * recording.bodies.length).fill(NaN);
-    this.view.setRecording(recording, poses);
     this.panel.setRecording(recording);
     this.panel.setPairs((first?.pairs.length ?? 0) > 0);
     this.panel.select(-1, '');
@@ -187,18 +190,25 @@ export class App {
     this.timeline.update(this.times.length);
   }
 
-  /** A message where the picture would be; what was shown before stays in the background. */
+  /** A message over the picture. What was shown before stays, and is seen again when the message is closed. */
   fail(name: string, error: unknown): void {
-    this.reader = null;
     this.error = `${name}: ${error instanceof Error ? error.message : String(error)}`;
-    this.message.replaceChildren(h('h2', {}, 'This recording cannot be shown'), h('p', {}, this.error));
-    this.message.hidden = false;
-    this.setNote('');
+    this.showMessage('This recording cannot be shown', this.error);
   }
 
   hint(): void {
-    this.message.replaceChildren(h('h2', {}, 'No recording yet'), h('p', {}, 'Drop a recording on this page, or open one: tangere simulate SCENE --record FILE makes them.'));
+    this.showMessage('No recording yet', 'Drop a recording on this page, or open one: tangere simulate SCENE --record FILE makes them.');
+  }
+
+  private showMessage(title: string, text: string): void {
+    this.message.replaceChildren(h('h2', {}, title), h('p', {}, text));
+    if (this.recording !== null) this.message.append(h('button', { type: 'button', class: 'plain', click: () => this.hideMessage() }, 'close'));
     this.message.hidden = false;
+  }
+
+  private hideMessage(): void {
+    this.message.hidden = true;
+    this.error = '';
   }
 
   private setNote(text: string): void {
@@ -278,20 +288,20 @@ export class App {
 
   /** With sliders: the frame's coordinates, but for those that were moved. */
   private updatePoses(recording: Recording, frame: Frame): void {
-    if (recording.coordinates.length === 0) return;
+    if (!this.panel.hasSliders) return;
     const q = frame.q?.slice() ?? neutral(recording);
     if (this.sliders === null) {
       this.poses = null;
     } else {
-      for (const [index, value] of this.sliders) q[index] = value;
+      for (const [slider, value] of this.sliders) slider.write(q, value);
       followSources(recording, q);
       this.poses = bodyPoses(recording, q);
     }
     this.panel.showCoordinates(q, this.sliders !== null);
   }
 
-  setSliders(q: Map<number, number> | null): void {
-    this.sliders = q;
+  setSliders(moved: Moved | null): void {
+    this.sliders = moved;
     this.player.playing = false;
     this.showTime();
   }
@@ -316,6 +326,12 @@ export class App {
     this.view.select(body);
     this.panel.select(body, this.recording?.bodies[body] ?? '');
     this.showNumbers();
+  }
+
+  /** A message is closed first, if there is something behind it. */
+  private escape(): void {
+    if (!this.message.hidden && this.recording !== null) this.hideMessage();
+    else this.select(-1);
   }
 
   private toggleTheme(): void {
@@ -385,7 +401,7 @@ export class App {
       },
       r: () => this.view.reset(),
       f: () => this.view.focus(this.selected),
-      Escape: () => this.select(-1),
+      Escape: () => this.escape(),
       v: () => {
         const order = ['visual', 'collision', 'both'] as const;
         this.setShow({ ...this.show, drawn: order[(order.indexOf(this.show.drawn) + 1) % 3]! });

@@ -3,7 +3,6 @@
 import {
   BufferGeometry,
   DoubleSide,
-  EdgesGeometry,
   FrontSide,
   Group,
   LineBasicMaterial,
@@ -13,6 +12,7 @@ import {
   type Material,
 } from 'three';
 
+import { outlineGeometry } from './creases';
 import type { Recording, ShapeEntry, ShapeRole } from './recording';
 import { shapeGeometry } from './shapes';
 
@@ -21,6 +21,9 @@ export type Drawn = 'visual' | 'collision' | 'both';
 export interface ShapeMesh extends Mesh<BufferGeometry, MeshLambertMaterial> {
   userData: { body: number; role: ShapeRole; entry: ShapeEntry; opacity: number; plane: boolean };
 }
+
+/** Outlines run along edges where a surface bends by more than this. */
+const SHARP = (25 * Math.PI) / 180;
 
 /** Files that give no colour get a grey that tells nothing apart: such bodies take turns with these. */
 const BODY_COLORS = ['#6f9bd8', '#e0a75e', '#7fbf9a', '#d98383', '#a993d6', '#6dbcc4', '#c9b85f', '#d08fb8'];
@@ -157,7 +160,7 @@ export class BodySet {
       mesh.material.emissive.setHex(chosen ? color : 0);
       mesh.material.emissiveIntensity = 0.12;
       if (!chosen || mesh.userData.plane) continue;
-      const outline = new LineSegments(new EdgesGeometry(mesh.geometry, 25), this.outlineMaterial);
+      const outline = new LineSegments(outlineGeometry(mesh.geometry, SHARP), this.outlineMaterial);
       mesh.add(outline);
       this.outlines.push(outline);
     }

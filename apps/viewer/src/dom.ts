@@ -54,10 +54,17 @@ export function setIcon(button: HTMLButtonElement, name: Icon): void {
   button.replaceChildren(icon(name));
 }
 
-/** So many digits after the point. Very large ones by their power of ten; minus as minus. */
-export function digits(value: number | undefined, most = 4): string {
+/** So many digits after the point, more where three would not be left to tell small ones apart. Very small and very large
+ * ones by their power of ten; minus as minus. */
+export function digits(value: number | undefined, least = 4): string {
   if (value === undefined || !Number.isFinite(value)) return '–';
-  if (Math.abs(value) >= 1e6) return value.toExponential(2).replace('-', '−');
-  const text = value.toFixed(most);
-  return Number(text) === 0 ? (0).toFixed(most) : text.replace('-', '−');
+  const size = Math.abs(value);
+  if (size === 0) return (0).toFixed(least);
+  const text = size >= 1e6 || size < 1e-3 ? value.toExponential(2) : value.toFixed(Math.max(least, 2 - Math.floor(Math.log10(size))));
+  return text.replaceAll('-', '−');
+}
+
+/** Of numbers that belong together: what is nothing beside the largest is rounding, and shown as zero. */
+export function digitsOf(values: ArrayLike<number>, least = 4, scale = Math.max(...Array.from(values, Math.abs))): string[] {
+  return Array.from(values, (value) => digits(Math.abs(value) < 1e-9 * scale ? 0 : value, least));
 }

@@ -5,7 +5,7 @@ export interface LiveEvents {
   /** The run is over; it had so many frames. */
   onEnd(numFrames: number): void;
   onState(connected: boolean): void;
-  /** The connection broke and could not be made again. */
+  /** The command ended before the run did, or the connection broke and could not be made again. */
   onGone(): void;
   /** The time of the newest frame that is here. */
   lastTime(): number;
@@ -58,6 +58,11 @@ export function follow(events: LiveEvents): () => void {
       // messages that were on their way when it was stopped
       if (over) return;
       const line = String(message.data);
+      if (line === 'gone') {
+        over = true;
+        events.onGone();
+        return;
+      }
       if (!line.startsWith('end')) {
         events.onFrame(line);
         return;

@@ -1,11 +1,12 @@
 // The panel at the side: what is shown, the bodies, the numbers of the selected one, joints, and where it all comes from.
 
 import type { Drawn } from './bodies';
-import { digits, h } from './dom';
+import { digits, digitsOf, h } from './dom';
 import type { BodyNumbers } from './numbers';
 import { TOGGLES, type Toggle } from './options';
 import type { Contact, Pair, Recording } from './recording';
 import type { Show } from './scene';
+import { slidersOf, type Moved, type Slider } from './sliders';
 
 const MOST_CONTACTS = 12;
 
@@ -14,7 +15,13 @@ function row(name: string, ...values: string[]): HTMLTableRowElement {
 }
 
 function vectorRow(name: string, v: ArrayLike<number> | null, unit: string): HTMLTableRowElement {
-  return row(unit === '' ? name : `${name} ${unit}`, ...(v === null ? ['–'] : Array.from(v, (x) => digits(x))));
+  return row(unit === '' ? name : `${name} ${unit}`, ...(v === null ? ['–'] : digitsOf(v)));
+}
+
+/** Of numbers up to one. */
+function thousandths(x: number): string {
+  // no minus before zero
+  return (Math.round(1000 * x) / 1000 + 0).toFixed(3).replace('-', '−');
 }
 
 function section(title: string, open: boolean, ...children: Node[]): HTMLDetailsElement {
@@ -25,7 +32,7 @@ export class Panel {
   readonly element = h('aside', { class: 'panel', 'aria-label': 'details' });
   onShow: (show: Show) => void = () => undefined;
   onSelect: (body: number) => void = () => undefined;
-  onSliders: (q: Map<number, number> | null) => void = () => undefined;
+  onSliders: (moved: Moved | null) => void = () => undefined;
 
   private readonly boxes = new Map<Toggle, HTMLInputElement>();
   private readonly drawn = h('select', { 'aria-label': 'kind of shapes' }, ...(['visual', 'collision', 'both'] as const).map((d) => h('option', { value: d }, d)));
@@ -37,8 +44,8 @@ export class Panel {
   private readonly joints = h('div', { class: 'joints' });
   private readonly stamp = h('table', { class: 'numbers stamp' });
   private readonly sections: Record<'selection' | 'pair' | 'joints' | 'bodies' | 'recording', HTMLDetailsElement>;
-  private readonly sliders = new Map<number, HTMLInputElement>();
-  private moved: Map<number, number> | null = null;
+  private sliders: { slider: Slider; input: HTMLInputElement; value: HTMLOutputElement }[] = [];
+  private moved: Moved | null = null;
 
   constructor(private show: Show) {
     const checks = h('div', { class: 'checks' });
@@ -124,14 +131,14 @@ export class Panel {
       vectorRow('turn rate', numbers.angularVelocity, 'rad/s'),
       vectorRow('impulse', numbers.impulse, 'N s'),
     ];
-    const quaternion = h('tr', {}, h('th', { title: 'x y z w' }, 'quaternion'), h('td', { colspan: '3' }, numbers.quaternion.map((x) => digits(x, 3)).join('  ')));
+    const quaternion = h('tr', {}, h('th', { title: 'x y z w' }, 'quaternion'), h('td', { colspan: '3' }, numbers.quaternion.map(thousandths).join('  ')));
     rows.splice(2, 0, quaternion);
     const own = contacts.filter((contact) => contact.bodies.includes(body));
     if (own.length > 0) rows.push(h('tr', {}, h('th', { colspan: '4', class: 'sub' }, `${own.length} contact${own.length > 1 ? 's' : ''}`)));
     for (const contact of own.slice(0, MOST_CONTACTS)) {
       const other = contact.bodies[0] === body ? contact.bodies[1] : contact.bodies[0];
       const strength = Math.hypot(...contact.impulse);
-      rows.push(h('tr', {}, h('th', {}, names[other] ?? ''), h('td', { colspan: '2' }, contact.type), h('td', {}, `${digits(strength, 3)}`)));
+      rows.push(h('tr', {}, h('th', {}, names[other] ?? ''), h('td', { colspan: '2' }, contact.type), h('td', {}, digits(strength, 3))));
     }
     this.numbers.replaceChildren(...rows);
   }
@@ -149,38 +156,37 @@ export class Panel {
   // joints
 
   private makeSliders(recording: Recording): void {
-    this.sliders.clear();
     this.moved = null;
-    const free = recording.coordinates.filter((entry) => entry.source < 0);
-    this.sections.joints.hidden = free.length === 0;
+    const sliders = slidersOf(recording);
+    this.sections.joints.hidden = sliders.length === 0;
     const back = h('button', { type: 'button', class: 'plain' }, 'back to the recording');
     back.addEventListener('click', () => {
       this.moved = null;
       this.onSliders(null);
     });
-    const rows = free.map((entry) => {
-      const lower = Number.isFinite(entry.lower) ? entry.lower : -Math.PI;
-      const upper = Number.isFinite(entry.upper) ? entry.upper : Math.PI;
-      const slider = h('input', { type: 'range', min: String(lower), max: String(upper), step: 'any', value: '0', 'aria-label': entry.name });
-      const value = h('output', {});
-      slider.addEventListener('input', () => {
+    this.sliders = sliders.map((slider) => {
+      const input = h('input', { type: 'range', min: String(slider.lower), max: String(slider.upper), step: 'any', value: '0', 'aria-label': slider.name });
+      input.addEventListener('input', () => {
         this.moved ??= new Map();
-        this.moved.set(entry.q, Number(slider.value));
+        this.moved.set(slider, Number(input.value));
         this.onSliders(this.moved);
       });
-      this.sliders.set(entry.q, slider);
-      return h('label', {}, h('span', { title: entry.name }, entry.name), slider, value);
+      return { slider, input, value: h('output', {}) };
     });
-    this.joints.replaceChildren(...rows, back);
+    this.joints.replaceChildren(...this.sliders.map(({ slider, input, value }) => h('label', {}, h('span', { title: slider.name }, slider.name), input, value)), back);
+  }
+
+  get hasSliders(): boolean {
+    return this.sliders.length > 0;
   }
 
   /** Where the sliders are; `moved`: by the user's hand. */
-  showCoordinates(q: ArrayLike<number> | null, moved: boolean): void {
+  showCoordinates(q: ArrayLike<number>, moved: boolean): void {
     this.joints.classList.toggle('moved', moved);
-    for (const [index, slider] of this.sliders) {
-      const value = q?.[index] ?? 0;
-      if (document.activeElement !== slider || !moved) slider.value = String(value);
-      (slider.nextElementSibling as HTMLOutputElement).textContent = digits(value, 3);
+    for (const { slider, input, value } of this.sliders) {
+      const at = slider.read(q);
+      if (document.activeElement !== input || !moved) input.value = String(at);
+      [value.textContent] = digitsOf([at], 3, slider.upper - slider.lower) as [string];
     }
   }
 }

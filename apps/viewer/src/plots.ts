@@ -8,10 +8,38 @@ import type { Recording } from './recording';
 
 const COLORS = ['#4da3ff', '#ffb454', '#3ddc97', '#ff5c6c', '#b48cff', '#35c9d4', '#e6d455', '#ff8fd0'];
 const HEIGHT = 132;
+const FONT = '11px system-ui';
+/** Pixels from a label of the vertical axis to the next one, at least. */
+const LABEL_SPACE = 22;
+/** Pixels of an axis beside its labels. */
+const TICK_SPACE = 18;
+/** Axes that have room; series of further units are drawn to scales of their own. */
+const MOST_AXES = 2;
+
+/** What is written at the ticks of an axis: short, and the unit once, at the last. */
+export function tickLabels(ticks: readonly (number | null)[], unit: string): string[] {
+  const most = Math.max(...ticks.map((tick) => Math.abs(tick ?? 0)));
+  const byPower = most >= 1e5 || most < 1e-3;
+  // ticks are sums of their distance: rounding is not for readers
+  const text = (tick: number): string => (byPower && tick !== 0 ? Number(tick.toPrecision(12)).toExponential().replace('e+', 'e') : String(Number(tick.toPrecision(12)) + 0));
+  const last = ticks.reduce<number>((found, tick, i) => (tick === null ? found : i), -1);
+  return ticks.map((tick, i) => (tick === null ? '' : `${text(tick)}${i === last && unit !== '' ? ` ${unit}` : ''}`.replaceAll('-', '−')));
+}
+
+/** As wide as the widest label needs it. */
+function axisWidth(plot: uPlot, labels: string[] | null): number {
+  plot.ctx.save();
+  plot.ctx.font = FONT;
+  const widest = Math.max(0, ...(labels ?? []).map((label) => plot.ctx.measureText(label).width));
+  plot.ctx.restore();
+  return Math.ceil(widest) + TICK_SPACE;
+}
 
 export class Plots {
   readonly element = h('section', { class: 'plots', 'aria-label': 'channels' });
   private readonly chips = h('div', { class: 'chips' });
+  /** What the picture does not say by itself. */
+  private readonly remark = h('span', { class: 'remark' });
   private readonly canvas = h('div', { class: 'plot' });
   private plot: uPlot | null = null;
   private recording: Recording | null = null;
@@ -29,7 +57,7 @@ export class Plots {
     this.recording = recording;
     this.chosen.clear();
     if (recording.channels.length > 0) this.chosen.add(0);
-    this.chips.replaceChildren(...recording.channels.map((channel, i) => this.chip(channel.name, i)));
+    this.chips.replaceChildren(...recording.channels.map((channel, i) => this.chip(channel.name, i)), this.remark);
     this.element.hidden = recording.channels.length === 0;
     this.rebuild();
   }
@@ -60,7 +88,15 @@ export class Plots {
     const ink = style.getPropertyValue('--soft').trim();
     const line = style.getPropertyValue('--line').trim();
     const units = [...new Set([...this.chosen].map((c) => this.recording!.channels[c]!.unit))];
-    const axis = (extra: Partial<uPlot.Axis>): uPlot.Axis => ({ stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: '11px system-ui', ...extra });
+    this.remark.textContent = units.length > MOST_AXES ? `no axis for ${units.slice(MOST_AXES).map((unit) => unit || 'what has no unit').join(', ')}` : '';
+    const axis = (unit: string, extra: Partial<uPlot.Axis>): uPlot.Axis => ({
+      stroke: ink,
+      grid: { stroke: line, width: 1 },
+      ticks: { stroke: line, width: 1 },
+      font: FONT,
+      values: (_, ticks) => tickLabels(ticks, unit),
+      ...extra,
+    });
     this.plot = new uPlot(
       {
         width: Math.max(this.canvas.clientWidth, 200),
@@ -69,9 +105,8 @@ export class Plots {
         scales: { x: { time: false } },
         cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
         axes: [
-          axis({ size: 24 }),
-          // two units at most have room
-          ...units.slice(0, 2).map((unit, i) => axis({ scale: `unit ${unit}`, side: i === 0 ? 3 : 1, size: 56, label: unit, labelSize: unit === '' ? 0 : 16, labelFont: '11px system-ui', grid: { show: i === 0, stroke: line, width: 1 } })),
+          axis('s', { size: 24 }),
+          ...units.slice(0, MOST_AXES).map((unit, i) => axis(unit, { scale: `unit ${unit}`, side: i === 0 ? 3 : 1, size: axisWidth, space: LABEL_SPACE, grid: { show: i === 0, stroke: line, width: 1 } })),
         ],
         series: [{}, ...[...this.chosen].map((c) => ({ label: this.recording!.channels[c]!.name, scale: `unit ${this.recording!.channels[c]!.unit}`, stroke: COLORS[c % COLORS.length]!, width: 1.5, points: { show: false } }))],
         hooks: { draw: [(plot) => this.drawCursor(plot)] },
@@ -109,7 +144,7 @@ export class Plots {
   showTime(time: number, values: readonly number[]): void {
     this.time = time;
     this.plot?.redraw(false, false);
-    [...this.chips.children].forEach((chip, i) => {
+    this.chips.querySelectorAll('.chip').forEach((chip, i) => {
       chip.querySelector('.value')!.textContent = Number.isInteger(values[i]) ? String(values[i]) : digits(values[i], 3);
     });
   }

@@ -164,14 +164,17 @@ export class SceneView {
 
   // what is in it
 
+  /** A recording that cannot be drawn throws, and what was there before stays. */
   setRecording(recording: Recording, poses: Float64Array): void {
-    this.clear();
-    this.recording = recording;
-    this.setUp(recording.up);
     // planes are as large as they need to be to look endless
     const reach = this.measure(recording, poses);
-    this.geometries = new GeometryStore(Math.max(10, 12 * reach), this.roundness(recording.shapes.length));
-    this.bodies = new BodySet(recording, this.geometries, 1, true);
+    const geometries = new GeometryStore(Math.max(10, 12 * reach), this.roundness(recording.shapes.length));
+    const bodies = new BodySet(recording, geometries, 1, true);
+    this.clear();
+    this.recording = recording;
+    this.geometries = geometries;
+    this.bodies = bodies;
+    this.setUp(recording.up);
     this.bodies.place(poses);
     this.scene.add(this.bodies.root);
     this.findExtent();

@@ -12,8 +12,8 @@ import {
   SphereGeometry,
   Vector3,
 } from 'three';
-import { toCreasedNormals } from 'three/addons/utils/BufferGeometryUtils.js';
 
+import { creasedGeometry } from './creases';
 import { fail, MOST_COORDINATE, number, numbers } from './json';
 import type { Mesh, ShapeEntry } from './recording';
 
@@ -32,7 +32,7 @@ function meshGeometry(mesh: Mesh): BufferGeometry {
   const geometry = new BufferGeometry();
   geometry.setAttribute('position', new BufferAttribute(new Float32Array(mesh.vertices), 3));
   geometry.setIndex(mesh.triangles);
-  return toCreasedNormals(geometry, CREASE);
+  return creasedGeometry(geometry, CREASE);
 }
 
 function checkReach(reach: number, place: string): void {

@@ -1,7 +1,12 @@
 // The bar with play, step, scrub, speed and loop.
 
-import { digits, h, iconButton, setIcon } from './dom';
+import { h, iconButton, setIcon } from './dom';
 import { SPEEDS, type Player } from './playback';
+
+/** Milliseconds, or three digits of a run that takes no longer. */
+export function clockDecimals(duration: number): number {
+  return duration > 0 ? Math.min(Math.max(3, 2 - Math.floor(Math.log10(duration))), 12) : 3;
+}
 
 export class Timeline {
   readonly element = h('section', { class: 'timeline', 'aria-label': 'timeline' });
@@ -49,7 +54,8 @@ export class Timeline {
     this.slider.max = String(Math.max(0, numFrames - 1));
     this.slider.value = String(player.index);
     this.slider.style.setProperty('--done', `${numFrames > 1 ? (100 * player.index) / (numFrames - 1) : 0}%`);
-    this.clock.textContent = `${digits(player.time, 3)} / ${digits(player.end, 3)} s`;
+    const decimals = clockDecimals(player.end - player.start);
+    this.clock.textContent = `${player.time.toFixed(decimals)} / ${player.end.toFixed(decimals)} s`;
     this.showPlaying(player.playing);
     this.loop.setAttribute('aria-pressed', String(player.loop));
     this.live.setAttribute('aria-pressed', String(player.follow));

@@ -4,6 +4,7 @@ import { BodySet, GeometryStore } from '../src/bodies';
 import { bodyPoses, followSources, neutral } from '../src/kinematics';
 import { bodyNumbers } from '../src/numbers';
 import { addFrame, readHeader, type Recording } from '../src/recording';
+import { slidersOf } from '../src/sliders';
 
 function recording(extra: object): Recording {
   return readHeader({ format: 'tangere-recording', version: 1, bodies: ['a'], channels: [], ...extra });
@@ -51,6 +52,28 @@ describe('the tree', () => {
     q[7] = 1;
     followSources(tree, q);
     expect([q[8], q[9]]).toEqual([2.1, -2.1]);
+  });
+
+  it('has sliders for what follows nothing, and for turns and places of ball and free joints', () => {
+    const sliders = slidersOf(tree);
+    expect(sliders.map((slider) => slider.name)).toEqual([
+      ...['hinge', 'base x', 'base y', 'base z', 'base yaw', 'base pitch', 'base roll'],
+      ...['joint 4 yaw', 'joint 4 pitch', 'joint 4 roll'],
+    ]);
+    const q = neutral(tree);
+    // in whatever order they are put
+    const values = [0.4, 1, -1, 0.5, 2.5, -1.2, 3, -3, 1.5, -2];
+    for (const i of [9, 3, 7, 0, 5, 8, 1, 4, 2, 6]) sliders[i]!.write(q, values[i]!);
+    sliders.forEach((slider, i) => expect(slider.read(q)).toBeCloseTo(values[i]!, 9));
+    // yaw alone is a turn about z
+    const turned = neutral(tree);
+    sliders[4]!.write(turned, 1);
+    expect(turned.slice(3, 7).map((x) => Math.round(x * 1e9) / 1e9)).toEqual([0, 0, Math.sin(0.5), Math.cos(0.5)].map((x) => Math.round(x * 1e9) / 1e9));
+  });
+
+  it('has no sliders for a heap of free bodies', () => {
+    const links = [0, 7, 14, 21, 28].map((first) => ({ kind: 'free', parent: -1, first_q: first }));
+    expect(slidersOf(recording({ links }))).toEqual([]);
   });
 });
 

@@ -55,6 +55,20 @@ describe('following a run', () => {
     expect(heard.onGone).not.toHaveBeenCalled();
   });
 
+  it('does not wait for a command that says that it ends', () => {
+    const heard = events();
+    follow(heard);
+    newest().onopen();
+    newest().onmessage({ data: 'frame' });
+    newest().onmessage({ data: 'gone' });
+    newest().onclose();
+    vi.advanceTimersByTime(60_000);
+    expect(FakeSocket.all).toHaveLength(1);
+    expect(heard.onGone).toHaveBeenCalledTimes(1);
+    expect(heard.onEnd).not.toHaveBeenCalled();
+    expect(heard.onState.mock.calls).toEqual([[true]]);
+  });
+
   it('hears nothing any more once it is left', () => {
     const heard = events();
     const stop = follow(heard);
