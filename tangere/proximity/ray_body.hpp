@@ -144,7 +144,7 @@ class RayBody {
   void add_balls(const Direction& n, BodyPoint& p) const {
     const double r = radius();
     if (r == 0.0) return;
-    const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * (inverse_root(n.x * n.x + n.y * n.y + n.z * n.z));
+    const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * inverse_root(n.x * n.x + n.y * n.y + n.z * n.z);
     p.v += r * unit;
     p.a += radius_A * unit;
   }
