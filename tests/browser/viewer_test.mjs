@@ -339,6 +339,48 @@ const cases = {
     assert.deepEqual(complaints(), []);
   },
 
+  /** What goes far stays in the picture, on its floor; arrows are relative to all frames. */
+  async travels(browser) {
+    const frame = (t, x, impulse) => ({ t, poses: [[0, 0, 0, 0, 0, 0, 1], [x, 0, 0.5, 0, 0, 0, 1]], contacts: [{ bodies: [0, 1], point: [x, 0, 0], normal: [0, 0, 1], impulse: [0, 0, impulse] }], values: [] });
+    const puck = (distance) => JSON.stringify({
+      format: 'tangere-recording', version: 1, bodies: ['floor', 'puck'], links: [{ kind: 'prismatic', parent: -1, first_q: 0 }], attachments: [{ link: -1 }, { link: 0 }],
+      shapes: [{ body: 0, shape: { type: 'halfspace', normal: [0, 0, 1] } }, { body: 1, shape: { type: 'box', size: [1, 1, 1] } }],
+      frames: [frame(0, 0, 1), frame(1, distance / 2, 5), frame(2, distance, 10)],
+    });
+    const { page, complaints } = await openPage(browser);
+    const html = simulated('mixed_stack.json', 2).html;
+    await openFile(page, html);
+    const show = (text) => page.evaluate((source) => window.tangere.load(source, 'puck'), text);
+    /** Of a body, -1 to 1 across the picture. */
+    const place = (body) => page.evaluate((b) => {
+      const { view } = window.tangere;
+      const [x, y, z] = view.worldPose(b);
+      view.camera.updateMatrixWorld();
+      return view.controls.target.clone().set(x, y, z).project(view.camera).toArray();
+    }, body);
+    for (const distance of [2, 300]) {
+      await show(puck(distance));
+      assert.ok(Math.abs((await page.evaluate(() => window.tangere.view.impulseLength(0))) / (await page.evaluate(() => (window.tangere.player.step(Infinity), window.tangere.view.impulseLength(0)))) - 0.1) < 1e-6, 'a tenth of the impulse, a tenth of the length');
+      for (const index of [0, 1, 2]) {
+        await page.evaluate((i) => window.tangere.player.seekFrame(i), index);
+        const [x, y] = await place(1);
+        assert.ok(Math.abs(x) < 0.8 && Math.abs(y) < 0.8, `${distance} m, frame ${index}: at ${x}, ${y}`);
+      }
+      assert.ok((await page.evaluate(() => window.tangere.view.reach(0, [1, 0, 0]))) > distance + 5, 'the floor reaches under it');
+    }
+    // along with what is selected, until asked again, however the camera is turned
+    await show(puck(2));
+    await page.evaluate(() => window.tangere.select(1));
+    await page.keyboard.press('f');
+    const before = await place(1);
+    await page.keyboard.press('End');
+    near(await place(1), before, 1e-6, 'followed');
+    await page.keyboard.press('f');
+    await page.keyboard.press('Home');
+    assert.ok(Math.abs((await place(1))[0] - before[0]) > 0.3, 'not followed');
+    assert.deepEqual(complaints(), []);
+  },
+
   async ghosts(browser) {
     const one = path.join(folder, 'one.json');
     const two = path.join(folder, 'two.json');

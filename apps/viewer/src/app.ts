@@ -142,6 +142,8 @@ export class App {
       return false;
     }
     this.framesCame();
+    this.view.fit();
+    this.showTime();
     this.loaded = true;
     const { complete, frames } = reader.recording;
     this.setNote(complete ? '' : `the run did not come to its end: ${frames.length} frames`);
@@ -153,6 +155,7 @@ export class App {
     const first = recording.frames[0];
     const poses = first?.poses ?? new Float64Array(7 * recording.bodies.length).fill(NaN);
     this.view.setRecording(recording, poses);
+    this.view.addFrames(recording.frames);
     this.recording = recording;
     this.loaded = false;
     this.hideMessage();
@@ -176,7 +179,9 @@ export class App {
 
   private framesCame(): void {
     const { frames } = this.recording!;
-    for (let i = this.times.length; i < frames.length; ++i) this.times.push(frames[i]!.t);
+    const fresh = frames.slice(this.times.length);
+    for (const frame of fresh) this.times.push(frame.t);
+    this.view.addFrames(fresh);
     this.grown = true;
   }
 
@@ -186,6 +191,7 @@ export class App {
     this.grown = false;
     this.lastGrowth = now;
     this.root.classList.toggle('single', this.times.length < 2);
+    if (this.loaded) this.view.fit(); // a live run
     this.plots.refresh();
     this.timeline.update(this.times.length);
   }

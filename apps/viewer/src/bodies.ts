@@ -36,32 +36,38 @@ function isDrawn(role: ShapeRole, drawn: Drawn): boolean {
   return drawn === 'both' || role === 'both' || role === drawn;
 }
 
+function isPlane(entry: ShapeEntry): boolean {
+  return entry.shape.type === 'halfspace' && entry.mesh === null;
+}
+
 /** Geometries that equal shapes share. */
 export class GeometryStore {
   private readonly known = new Map<string, BufferGeometry>();
+  private readonly planes = new Map<string, BufferGeometry>();
   private readonly ofMesh = new Map<object, BufferGeometry>();
 
-  constructor(private readonly planeSize: number, private readonly round: number) {}
+  constructor(private planeSize: number, private readonly round: number) {}
 
   get(entry: ShapeEntry, place: string): BufferGeometry {
-    if (entry.mesh !== null) {
-      const known = this.ofMesh.get(entry.mesh);
-      if (known !== undefined) return known;
-      const made = shapeGeometry(entry, place, this.planeSize, this.round);
-      this.ofMesh.set(entry.mesh, made);
-      return made;
-    }
-    const key = JSON.stringify(entry.shape);
-    let geometry = this.known.get(key);
-    if (geometry === undefined) {
-      geometry = shapeGeometry(entry, place, this.planeSize, this.round);
-      this.known.set(key, geometry);
-    }
+    if (entry.mesh !== null) return this.shared(this.ofMesh, entry.mesh, entry, place);
+    return this.shared(isPlane(entry) ? this.planes : this.known, JSON.stringify(entry.shape), entry, place);
+  }
+
+  private shared<Key>(known: Map<Key, BufferGeometry>, key: Key, entry: ShapeEntry, place: string): BufferGeometry {
+    const geometry = known.get(key) ?? shapeGeometry(entry, place, this.planeSize, this.round);
+    known.set(key, geometry);
     return geometry;
   }
 
+  /** From now on; planes that were given out are no more. */
+  resizePlanes(size: number): void {
+    this.planeSize = size;
+    for (const geometry of this.planes.values()) geometry.dispose();
+    this.planes.clear();
+  }
+
   dispose(): void {
-    for (const geometry of [...this.known.values(), ...this.ofMesh.values()]) geometry.dispose();
+    for (const geometry of [...this.known.values(), ...this.planes.values(), ...this.ofMesh.values()]) geometry.dispose();
   }
 }
 
@@ -83,7 +89,7 @@ export class BodySet {
       this.root.add(group);
     }
     recording.shapes.forEach((entry, i) => {
-      const plane = entry.shape.type === 'halfspace' && entry.mesh === null;
+      const plane = isPlane(entry);
       if (plane && !withPlanes) return;
       const mesh = this.makeMesh(recording, entry, geometries.get(entry, `shapes[${i}]`), plane);
       this.meshes.push(mesh);
@@ -105,6 +111,11 @@ export class BodySet {
     mesh.castShadow = !plane && this.opacity === 1;
     mesh.receiveShadow = this.opacity === 1;
     return mesh;
+  }
+
+  /** With those that the store makes now. */
+  replacePlanes(geometries: GeometryStore): void {
+    for (const mesh of this.meshes) if (mesh.userData.plane) mesh.geometry = geometries.get(mesh.userData.entry, 'plane');
   }
 
   /** Poses as in frames. */
