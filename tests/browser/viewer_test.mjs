@@ -381,6 +381,95 @@ const cases = {
     assert.deepEqual(complaints(), []);
   },
 
+  /** Keys are the page's, but for those that mean something to the control that was tabbed to. */
+  async keys(browser) {
+    const { html } = simulated('two_arms.json', 20);
+    const { page, complaints } = await openPage(browser);
+    await openFile(page, html);
+    const contacts = () => page.evaluate(() => window.tangere.show.contacts);
+    const index = () => page.evaluate(() => window.tangere.player.index);
+    // capital letters, as with caps lock
+    await page.keyboard.press('C');
+    assert.equal(await contacts(), false);
+    // a box by space
+    await page.locator('input[name=contacts]').focus();
+    await page.keyboard.press('Space');
+    assert.equal(await contacts(), true);
+    assert.equal(await page.evaluate(() => window.tangere.player.playing), false);
+    // a slider by arrows, which are not steps in time then
+    const slider = page.locator('.joints input').first();
+    const before = Number(await slider.inputValue());
+    await slider.focus();
+    await page.keyboard.press('ArrowRight');
+    assert.ok(Number(await slider.inputValue()) > before);
+    assert.equal(await index(), 0);
+    await page.getByRole('button', { name: 'back to the recording' }).press('Enter');
+    // after a click the keys are the page's again
+    await page.locator('.bodies button').nth(1).click();
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await index(), 1);
+    await page.keyboard.press('Space');
+    assert.equal(await page.evaluate(() => window.tangere.player.playing), true);
+    assert.equal(await page.evaluate(() => window.tangere.selected), 1);
+    assert.deepEqual(complaints(), []);
+  },
+
+  /** What is kept from one visit to the next, and what an address asks for. */
+  async visits(browser) {
+    const { record } = simulated('two_arms.json', 40);
+    const server = spawn(command, ['view', record], { stdio: ['ignore', 'pipe', 'pipe'] });
+    try {
+      const address = await new Promise((resolve, reject) => {
+        let said = '';
+        const hear = (data) => {
+          said += data;
+          const found = /http:\S+/.exec(said);
+          if (found) resolve(found[0]);
+        };
+        server.stdout.on('data', hear);
+        server.stderr.on('data', hear);
+        server.on('exit', () => reject(new Error(said)));
+      });
+      const { page, complaints } = await openPage(browser);
+      const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+      const visit = async (wishes) => {
+        await page.goto('about:blank');
+        await page.goto(`${address}${wishes}`);
+        await page.waitForFunction(() => window.tangere?.loaded);
+      };
+      await visit('#play');
+      await page.waitForFunction(() => window.tangere.player.playing && window.tangere.player.index > 0);
+      // the system's wish counts until there is one of the user's
+      assert.equal(await theme(), 'dark');
+      await page.emulateMedia({ colorScheme: 'light' });
+      await visit('');
+      assert.equal(await theme(), 'light');
+      await page.keyboard.press('d');
+      await visit('');
+      assert.equal(await theme(), 'dark');
+      await visit('#embed');
+      assert.equal(await theme(), 'light');
+      // frames that were missed come in under what is looked at
+      const text = fs.readFileSync(record, 'utf8');
+      const { frames, ...header } = JSON.parse(text);
+      const kept = await page.evaluate(async ([few, all]) => {
+        const app = window.tangere;
+        await app.load(few, 'few');
+        app.select(1);
+        app.player.seekFrame(2);
+        const before = [app.selected, app.player.time, ...app.view.camera.position.toArray()];
+        await app.loadMissed(all);
+        return { before, after: [app.selected, app.player.time, ...app.view.camera.position.toArray()], frames: app.recording.frames.length };
+      }, [JSON.stringify({ ...header, frames: frames.filter((_, i) => i % 2 === 0) }), text]);
+      assert.equal(kept.frames, frames.length);
+      near(kept.after.slice(0, 2), kept.before.slice(0, 2), 0, 'selection and time');
+      await checkPoses(page, { frames }, 4);
+      assert.deepEqual(complaints(), []);
+    } finally {
+      server.kill('SIGINT');
+    }
+  },
+
   async ghosts(browser) {
     const one = path.join(folder, 'one.json');
     const two = path.join(folder, 'two.json');
