@@ -503,7 +503,7 @@ const cases = {
       [good.replace('"size":[', '"size":[1e30,').replace(/("size":\[1e30,[^\]]*),[^\],]*\]/, '$1]'), /shapes\[\d+\]\.shape: must not reach further/],
       [good.replace(/"first_q":\d+/, '"first_q":900000000'), /links\[0\]\.first_q: must be a whole number/],
       [good.replace('{"t":0.02', '{"t":"soon"'), /frames\[1\]\.t: must be a number, got a string/],
-      [good.replace('"contacts":[]', '"contacts":{}'), /frames\[0\]\.contacts: must be an array, got a object/],
+      [good.replace('"contacts":[]', '"contacts":{}'), /frames\[0\]\.contacts: must be an array, got an object/],
       [good.replace('"poses":[[', '"poses":[[[],'), /frames\[0\]\.poses\[0\]/],
     ]) {
       await drop(text);
