@@ -480,6 +480,7 @@ const cases = {
     const { page, complaints } = await openPage(browser);
     await openFile(page, html);
     assert.equal((await counts(page)).ghosts, 1);
+    assert.deepEqual(await page.locator('.ghosts li').allTextContents(), await page.evaluate(() => window.tangere.recording.ghosts.map(({ name }) => name)));
     const both = await picture(page);
     await page.keyboard.press('g');
     assert.equal((await counts(page)).ghosts, 0);
@@ -557,6 +558,12 @@ const cases = {
     await page.goto(`file://${empty}`);
     await page.waitForFunction(() => window.tangere !== undefined);
     assert.match(await page.locator('.message').textContent(), /No recording yet/);
+    assert.deepEqual(await page.locator('.section:visible summary').allTextContents(), ['Show']);
+    assert.equal(await page.locator('select[aria-label=speed]').inputValue(), '1');
+    // more than can be drawn
+    const { bodies, shapes, ...header } = JSON.parse(good);
+    await drop(JSON.stringify({ ...header, bodies, shapes: Array.from({ length: 20_001 }, () => shapes[1]) }));
+    await page.waitForFunction(() => /shapes: there are 20001 to draw, and the page draws 20000 at most/.test(window.tangere.error));
     assert.deepEqual(complaints(), []);
   },
 

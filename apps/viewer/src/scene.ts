@@ -25,8 +25,9 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
-import { BodySet, GeometryStore, type Drawn, type ShapeMesh } from './bodies';
+import { BodySet, GeometryStore, ghostLook, type Drawn, type ShapeMesh } from './bodies';
 import { Grid } from './grid';
+import { fail } from './json';
 import { Markers } from './markers';
 import { Motion } from './motion';
 import { frameAt, type Contact, type Frame, type Pair, type Recording, type Vec3 } from './recording';
@@ -72,6 +73,15 @@ const ALL = -1;
 
 /** Above this many shapes shadows cost more than they show. */
 const MOST_SHADOWS = 80;
+
+/** More bodies or shapes, with those of ghosts, would only stop the browser. */
+const MOST_DRAWN = 20_000;
+
+function checkNumber({ bodies, shapes, ghosts }: Recording): void {
+  const sets = 1 + ghosts.length;
+  for (const [place, count] of [['bodies', sets * bodies.length], ['shapes', sets * shapes.length]] as const)
+    if (count > MOST_DRAWN) fail(place, `there are ${count} to draw, and the page draws ${MOST_DRAWN} at most`);
+}
 
 function length(v: Vec3): number {
   return Math.hypot(...v);
@@ -187,10 +197,11 @@ export class SceneView {
 
   /** A recording that cannot be drawn throws, and what was there before stays. */
   setRecording(recording: Recording, poses: Float64Array): void {
+    checkNumber(recording);
     // planes are as large as they need to be to look endless
     const planeSize = Math.max(10, 12 * this.measure(recording, poses));
     const geometries = new GeometryStore(planeSize, this.roundness(recording.shapes.length));
-    const bodies = new BodySet(recording, geometries, 1, true);
+    const bodies = new BodySet(recording, geometries);
     this.clear();
     this.recording = recording;
     this.geometries = geometries;
@@ -205,7 +216,7 @@ export class SceneView {
     this.home.copy(this.motion.middle(poses));
     for (const group of this.bodies.groups) this.addAxes(group);
     for (let i = 0; i < recording.ghosts.length; ++i) {
-      const ghost = new BodySet(recording, this.geometries, 0.22, false);
+      const ghost = new BodySet(recording, this.geometries, ghostLook(i));
       this.ghosts.push(ghost);
       this.scene.add(ghost.root);
     }
