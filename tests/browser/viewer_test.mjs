@@ -339,6 +339,137 @@ const cases = {
     assert.deepEqual(complaints(), []);
   },
 
+  /** What goes far stays in the picture, on its floor; arrows are relative to all frames. */
+  async travels(browser) {
+    const frame = (t, x, impulse) => ({ t, poses: [[0, 0, 0, 0, 0, 0, 1], [x, 0, 0.5, 0, 0, 0, 1]], contacts: [{ bodies: [0, 1], point: [x, 0, 0], normal: [0, 0, 1], impulse: [0, 0, impulse] }], values: [] });
+    const puck = (distance) => JSON.stringify({
+      format: 'tangere-recording', version: 1, bodies: ['floor', 'puck'], links: [{ kind: 'prismatic', parent: -1, first_q: 0 }], attachments: [{ link: -1 }, { link: 0 }],
+      shapes: [{ body: 0, shape: { type: 'halfspace', normal: [0, 0, 1] } }, { body: 1, shape: { type: 'box', size: [1, 1, 1] } }],
+      frames: [frame(0, 0, 1), frame(1, distance / 2, 5), frame(2, distance, 10)],
+    });
+    const { page, complaints } = await openPage(browser);
+    const html = simulated('mixed_stack.json', 2).html;
+    await openFile(page, html);
+    const show = (text) => page.evaluate((source) => window.tangere.load(source, 'puck'), text);
+    /** Of a body, -1 to 1 across the picture. */
+    const place = (body) => page.evaluate((b) => {
+      const { view } = window.tangere;
+      const [x, y, z] = view.worldPose(b);
+      view.camera.updateMatrixWorld();
+      return view.controls.target.clone().set(x, y, z).project(view.camera).toArray();
+    }, body);
+    for (const distance of [2, 300]) {
+      await show(puck(distance));
+      assert.ok(Math.abs((await page.evaluate(() => window.tangere.view.impulseLength(0))) / (await page.evaluate(() => (window.tangere.player.step(Infinity), window.tangere.view.impulseLength(0)))) - 0.1) < 1e-6, 'a tenth of the impulse, a tenth of the length');
+      for (const index of [0, 1, 2]) {
+        await page.evaluate((i) => window.tangere.player.seekFrame(i), index);
+        const [x, y] = await place(1);
+        assert.ok(Math.abs(x) < 0.8 && Math.abs(y) < 0.8, `${distance} m, frame ${index}: at ${x}, ${y}`);
+      }
+      assert.ok((await page.evaluate(() => window.tangere.view.reach(0, [1, 0, 0]))) > distance + 5, 'the floor reaches under it');
+    }
+    // along with what is selected, until asked again, however the camera is turned
+    await show(puck(2));
+    await page.evaluate(() => window.tangere.select(1));
+    await page.keyboard.press('f');
+    const before = await place(1);
+    await page.keyboard.press('End');
+    near(await place(1), before, 1e-6, 'followed');
+    await page.keyboard.press('f');
+    await page.keyboard.press('Home');
+    assert.ok(Math.abs((await place(1))[0] - before[0]) > 0.3, 'not followed');
+    assert.deepEqual(complaints(), []);
+  },
+
+  /** Keys are the page's, but for those that mean something to the control that was tabbed to. */
+  async keys(browser) {
+    const { html } = simulated('two_arms.json', 20);
+    const { page, complaints } = await openPage(browser);
+    await openFile(page, html);
+    const contacts = () => page.evaluate(() => window.tangere.show.contacts);
+    const index = () => page.evaluate(() => window.tangere.player.index);
+    // capital letters, as with caps lock
+    await page.keyboard.press('C');
+    assert.equal(await contacts(), false);
+    // a box by space
+    await page.locator('input[name=contacts]').focus();
+    await page.keyboard.press('Space');
+    assert.equal(await contacts(), true);
+    assert.equal(await page.evaluate(() => window.tangere.player.playing), false);
+    // a slider by arrows, which are not steps in time then
+    const slider = page.locator('.joints input').first();
+    const before = Number(await slider.inputValue());
+    await slider.focus();
+    await page.keyboard.press('ArrowRight');
+    assert.ok(Number(await slider.inputValue()) > before);
+    assert.equal(await index(), 0);
+    await page.getByRole('button', { name: 'back to the recording' }).press('Enter');
+    // after a click the keys are the page's again
+    await page.locator('.bodies button').nth(1).click();
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await index(), 1);
+    await page.keyboard.press('Space');
+    assert.equal(await page.evaluate(() => window.tangere.player.playing), true);
+    assert.equal(await page.evaluate(() => window.tangere.selected), 1);
+    assert.deepEqual(complaints(), []);
+  },
+
+  /** What is kept from one visit to the next, and what an address asks for. */
+  async visits(browser) {
+    const { record } = simulated('two_arms.json', 40);
+    const server = spawn(command, ['view', record], { stdio: ['ignore', 'pipe', 'pipe'] });
+    try {
+      const address = await new Promise((resolve, reject) => {
+        let said = '';
+        const hear = (data) => {
+          said += data;
+          const found = /http:\S+/.exec(said);
+          if (found) resolve(found[0]);
+        };
+        server.stdout.on('data', hear);
+        server.stderr.on('data', hear);
+        server.on('exit', () => reject(new Error(said)));
+      });
+      const { page, complaints } = await openPage(browser);
+      const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+      const visit = async (wishes) => {
+        await page.goto('about:blank');
+        await page.goto(`${address}${wishes}`);
+        await page.waitForFunction(() => window.tangere?.loaded);
+      };
+      await visit('#play');
+      await page.waitForFunction(() => window.tangere.player.playing && window.tangere.player.index > 0);
+      // the system's wish counts until there is one of the user's
+      assert.equal(await theme(), 'dark');
+      await page.emulateMedia({ colorScheme: 'light' });
+      await visit('');
+      assert.equal(await theme(), 'light');
+      await page.keyboard.press('d');
+      await visit('');
+      assert.equal(await theme(), 'dark');
+      await visit('#embed');
+      assert.equal(await theme(), 'light');
+      // frames that were missed come in under what is looked at
+      const text = fs.readFileSync(record, 'utf8');
+      const { frames, ...header } = JSON.parse(text);
+      const kept = await page.evaluate(async ([few, all]) => {
+        const app = window.tangere;
+        await app.load(few, 'few');
+        app.select(1);
+        app.player.seekFrame(2);
+        const before = [app.selected, app.player.time, ...app.view.camera.position.toArray()];
+        await app.loadMissed(all);
+        return { before, after: [app.selected, app.player.time, ...app.view.camera.position.toArray()], frames: app.recording.frames.length };
+      }, [JSON.stringify({ ...header, frames: frames.filter((_, i) => i % 2 === 0) }), text]);
+      assert.equal(kept.frames, frames.length);
+      near(kept.after.slice(0, 2), kept.before.slice(0, 2), 0, 'selection and time');
+      await checkPoses(page, { frames }, 4);
+      assert.deepEqual(complaints(), []);
+    } finally {
+      server.kill('SIGINT');
+    }
+  },
+
   async ghosts(browser) {
     const one = path.join(folder, 'one.json');
     const two = path.join(folder, 'two.json');
@@ -349,6 +480,7 @@ const cases = {
     const { page, complaints } = await openPage(browser);
     await openFile(page, html);
     assert.equal((await counts(page)).ghosts, 1);
+    assert.deepEqual(await page.locator('.ghosts li').allTextContents(), await page.evaluate(() => window.tangere.recording.ghosts.map(({ name }) => name)));
     const both = await picture(page);
     await page.keyboard.press('g');
     assert.equal((await counts(page)).ghosts, 0);
@@ -372,7 +504,7 @@ const cases = {
       [good.replace('"size":[', '"size":[1e30,').replace(/("size":\[1e30,[^\]]*),[^\],]*\]/, '$1]'), /shapes\[\d+\]\.shape: must not reach further/],
       [good.replace(/"first_q":\d+/, '"first_q":900000000'), /links\[0\]\.first_q: must be a whole number/],
       [good.replace('{"t":0.02', '{"t":"soon"'), /frames\[1\]\.t: must be a number, got a string/],
-      [good.replace('"contacts":[]', '"contacts":{}'), /frames\[0\]\.contacts: must be an array, got a object/],
+      [good.replace('"contacts":[]', '"contacts":{}'), /frames\[0\]\.contacts: must be an array, got an object/],
       [good.replace('"poses":[[', '"poses":[[[],'), /frames\[0\]\.poses\[0\]/],
     ]) {
       await drop(text);
@@ -426,6 +558,12 @@ const cases = {
     await page.goto(`file://${empty}`);
     await page.waitForFunction(() => window.tangere !== undefined);
     assert.match(await page.locator('.message').textContent(), /No recording yet/);
+    assert.deepEqual(await page.locator('.section:visible summary').allTextContents(), ['Show']);
+    assert.equal(await page.locator('select[aria-label=speed]').inputValue(), '1');
+    // more than can be drawn
+    const { bodies, shapes, ...header } = JSON.parse(good);
+    await drop(JSON.stringify({ ...header, bodies, shapes: Array.from({ length: 20_001 }, () => shapes[1]) }));
+    await page.waitForFunction(() => /shapes: there are 20001 to draw, and the page draws 20000 at most/.test(window.tangere.error));
     assert.deepEqual(complaints(), []);
   },
 

@@ -12,7 +12,7 @@ import { Plots } from './plots';
 import { addFrame, RecordingReader, type Frame, type Recording } from './recording';
 import { DEFAULT_SHOW, SceneView, type Show } from './scene';
 import type { Moved } from './sliders';
-import { applyTheme, initialTheme, type Theme } from './theme';
+import { applyTheme, initialTheme, storeTheme, type Theme } from './theme';
 import { Timeline } from './timeline';
 
 /** Milliseconds of reading between two looks at the user. */
@@ -20,6 +20,22 @@ const SLICE = 20;
 /** Milliseconds between two looks at frames that came in. */
 const GROWTH_PAUSE = 200;
 const NO_FRAME: Frame = { t: 0, poses: new Float64Array(), q: null, v: null, contacts: [], pairs: [], values: [] };
+
+const ARROWS = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'PageUp', 'PageDown'];
+const PRESS = [' ', 'Enter'];
+
+/** Whether a key means something to the control that has the focus, and so nothing to the page. */
+function takesKey(target: EventTarget | null, key: string): boolean {
+  if (target instanceof HTMLSelectElement) return ARROWS.includes(key) || PRESS.includes(key);
+  // the slider of time does what the page does
+  if (target instanceof HTMLInputElement && target.type === 'range') return ARROWS.includes(key) && target.closest('.timeline') === null;
+  if (target instanceof HTMLInputElement && target.type === 'search') return true;
+  return isPressed(target) && PRESS.includes(key);
+}
+
+function isPressed(target: EventTarget | null): target is HTMLElement {
+  return target instanceof HTMLElement && target.matches('button, summary, input[type=checkbox]');
+}
 
 export class App {
   readonly view: SceneView;
@@ -30,7 +46,7 @@ export class App {
   loaded = false;
   selected = -1;
   show: Show = { ...DEFAULT_SHOW };
-  theme: Theme = initialTheme();
+  theme: Theme;
   error = '';
 
   /** A live run is over, and not all of its frames came. */
@@ -55,6 +71,7 @@ export class App {
   private readonly file = h('input', { type: 'file', accept: '.json,.partial', hidden: true });
 
   constructor(private readonly root: HTMLElement) {
+    this.theme = initialTheme(root.classList.contains('embed'));
     applyTheme(this.theme);
     this.player = new Player(() => this.times);
     this.player.onChange = () => this.showTime();
@@ -142,6 +159,8 @@ export class App {
       return false;
     }
     this.framesCame();
+    this.view.fit();
+    this.showTime();
     this.loaded = true;
     const { complete, frames } = reader.recording;
     this.setNote(complete ? '' : `the run did not come to its end: ${frames.length} frames`);
@@ -153,6 +172,7 @@ export class App {
     const first = recording.frames[0];
     const poses = first?.poses ?? new Float64Array(7 * recording.bodies.length).fill(NaN);
     this.view.setRecording(recording, poses);
+    this.view.addFrames(recording.frames);
     this.recording = recording;
     this.loaded = false;
     this.hideMessage();
@@ -174,9 +194,33 @@ export class App {
     if (Number.isNaN(this.firstFrame)) this.firstFrame = performance.now();
   }
 
+  /** All frames of the run that was shown live, in place of those that came: time, selection and camera stay. */
+  private replaceFrames(frames: Frame[]): void {
+    this.recording!.frames = frames;
+    const { time } = this.player;
+    this.times = frames.map((frame) => frame.t);
+    this.view.addFrames(frames);
+    this.view.fit();
+    this.grown = true;
+    this.player.seek(time);
+  }
+
+  /** Reads a run that was followed live once more, with the frames that were skipped. */
+  async loadMissed(text: string): Promise<void> {
+    const shown = this.recording;
+    const reader = new RecordingReader(text);
+    while (reader.readSome(SLICE)) {
+      await new Promise((resolve) => setTimeout(resolve));
+      if (this.recording !== shown) return; // another one was opened meanwhile
+    }
+    this.replaceFrames(reader.recording.frames);
+  }
+
   private framesCame(): void {
     const { frames } = this.recording!;
-    for (let i = this.times.length; i < frames.length; ++i) this.times.push(frames[i]!.t);
+    const fresh = frames.slice(this.times.length);
+    for (const frame of fresh) this.times.push(frame.t);
+    this.view.addFrames(fresh);
     this.grown = true;
   }
 
@@ -186,6 +230,7 @@ export class App {
     this.grown = false;
     this.lastGrowth = now;
     this.root.classList.toggle('single', this.times.length < 2);
+    if (this.loaded) this.view.fit(); // a live run
     this.plots.refresh();
     this.timeline.update(this.times.length);
   }
@@ -337,6 +382,7 @@ export class App {
   private toggleTheme(): void {
     this.theme = this.theme === 'dark' ? 'light' : 'dark';
     applyTheme(this.theme);
+    storeTheme(this.theme);
     this.view.setTheme(this.theme);
     this.plots.rebuild();
   }
@@ -359,6 +405,10 @@ export class App {
 
   private listen(): void {
     addEventListener('keydown', (event) => this.key(event));
+    // who clicks has the keyboard for the page; who comes to a control by tab, for the control
+    addEventListener('click', (event) => {
+      if (event.detail > 0 && isPressed(document.activeElement)) document.activeElement.blur();
+    });
     // a click, not the end of a drag
     let down = { x: 0, y: 0 };
     this.view.canvas.addEventListener('pointerdown', (event) => (down = { x: event.clientX, y: event.clientY }));
@@ -383,9 +433,11 @@ export class App {
 
   private key(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
-    const target = event.target as HTMLElement;
-    if (target instanceof HTMLInputElement && target.type === 'search') return;
-    const toggle = TOGGLES.find(({ key }) => key === event.key);
+    const { target } = event;
+    // with caps lock letters are the same keys
+    const pressed = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (takesKey(target, pressed)) return;
+    const toggle = TOGGLES.find(({ key }) => key === pressed);
     const actions: Record<string, () => void> = {
       ' ': () => this.player.toggle(),
       ArrowLeft: () => this.player.step(event.shiftKey ? -10 : -1),
@@ -413,11 +465,9 @@ export class App {
       o: () => this.file.click(),
       '?': () => this.help.showModal(),
     };
-    const action = toggle === undefined ? actions[event.key] : () => this.setShow({ ...this.show, [toggle.name]: !this.show[toggle.name] });
+    const action = toggle === undefined ? actions[pressed] : () => this.setShow({ ...this.show, [toggle.name]: !this.show[toggle.name] });
     if (action === undefined) return;
-    // a focused slider or button must not act as well
     event.preventDefault();
-    if (target !== document.body) target.blur();
     action();
   }
 }

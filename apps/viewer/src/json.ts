@@ -15,7 +15,7 @@ export function fail(place: string, reason: string): never {
 function kind(value: Json): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
-  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  return Array.isArray(value) ? 'an array' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }
 
 export function object(value: Json, place: string): Record<string, Json> {
@@ -60,6 +60,11 @@ export function integer(value: Json, place: string, lowest: number, highest: num
   if (!Number.isInteger(whole) || whole < lowest || whole > highest)
     fail(place, `must be a whole number from ${lowest} to ${highest}, got ${whole}`);
   return whole;
+}
+
+export function boolean(value: Json, place: string): boolean {
+  if (typeof value !== 'boolean') fail(place, `must be true or false, got ${kind(value)}`);
+  return value;
 }
 
 export function text(value: Json, place: string): string {

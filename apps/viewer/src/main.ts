@@ -22,8 +22,16 @@ async function fromServer(app: App): Promise<void> {
     return;
   }
   if (!(await app.load(text, 'recording')) || answer.headers.get('x-tangere-live') !== '1') return;
-  app.onMissed = () => void fromServer(app);
+  app.onMissed = () => void fetchMissed(app).catch((error: unknown) => app.fail('recording', error));
   app.goLive();
+}
+
+/** A watcher that was too slow for a run has not all of its frames. */
+async function fetchMissed(app: App): Promise<void> {
+  const shown = app.recording;
+  const answer = await fetch('recording');
+  const text = await answer.text();
+  if (answer.ok && app.recording === shown) await app.loadMissed(text);
 }
 
 async function start(app: App): Promise<void> {
@@ -32,10 +40,10 @@ async function start(app: App): Promise<void> {
   // not needed twice
   element?.remove();
   if (inside.trim() !== 'null') await app.load(inside, 'recording');
-  if (wishes.has('play') && app.recording !== null) app.player.toggle();
-  if (app.recording !== null || app.error !== '') return;
-  if (location.protocol.startsWith('http')) await fromServer(app);
+  else if (location.protocol.startsWith('http')) await fromServer(app);
   else app.hint();
+  // a live run is followed already
+  if (wishes.has('play') && app.recording !== null && !app.player.follow) app.player.toggle();
 }
 
 /** page.html#embed: only the picture, for galleries; #play: playing. */

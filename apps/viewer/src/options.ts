@@ -24,7 +24,7 @@ export const KEYS: [string, string][] = [
   ['− +', 'slower, faster'],
   ['l', 'loop'],
   ['r', 'reset the view'],
-  ['f', 'look at the selected body'],
+  ['f', 'look at the selected body and go along with it; again: stay'],
   ['esc', 'select nothing, close'],
   ['v', 'visual, collision or both kinds of shapes'],
   ...TOGGLES.map(({ key, label }): [string, string] => [key, label]),

@@ -1,10 +1,10 @@
 // The panel at the side: what is shown, the bodies, the numbers of the selected one, joints, and where it all comes from.
 
-import type { Drawn } from './bodies';
+import { ghostColor, type Drawn } from './bodies';
 import { digits, digitsOf, h } from './dom';
 import type { BodyNumbers } from './numbers';
 import { TOGGLES, type Toggle } from './options';
-import type { Contact, Pair, Recording } from './recording';
+import type { Contact, Ghost, Pair, Recording } from './recording';
 import type { Show } from './scene';
 import { slidersOf, type Moved, type Slider } from './sliders';
 
@@ -38,12 +38,14 @@ export class Panel {
   private readonly drawn = h('select', { 'aria-label': 'kind of shapes' }, ...(['visual', 'collision', 'both'] as const).map((d) => h('option', { value: d }, d)));
   private readonly filter = h('input', { type: 'search', placeholder: 'find a body', 'aria-label': 'find a body' });
   private readonly bodyList = h('ul', { class: 'bodies' });
+  private readonly ghostList = h('ul', { class: 'ghosts' });
   private readonly numbers = h('table', { class: 'numbers' });
   private readonly selectedName = h('p', { class: 'selected' });
   private readonly pairTable = h('table', { class: 'numbers' });
   private readonly joints = h('div', { class: 'joints' });
+  private readonly back = h('button', { type: 'button', class: 'plain', disabled: true }, 'back to the recording');
   private readonly stamp = h('table', { class: 'numbers stamp' });
-  private readonly sections: Record<'selection' | 'pair' | 'joints' | 'bodies' | 'recording', HTMLDetailsElement>;
+  private readonly sections: Record<'ghosts' | 'selection' | 'pair' | 'joints' | 'bodies' | 'recording', HTMLDetailsElement>;
   private sliders: { slider: Slider; input: HTMLInputElement; value: HTMLOutputElement }[] = [];
   private moved: Moved | null = null;
 
@@ -58,14 +60,23 @@ export class Panel {
     this.drawn.addEventListener('change', () => this.onShow({ ...this.show, drawn: this.drawn.value as Drawn }));
     checks.append(h('label', {}, h('span', {}, 'shapes'), this.drawn, h('kbd', {}, 'v')));
     this.filter.addEventListener('input', () => this.filterBodies());
+    this.back.addEventListener('click', () => {
+      this.moved = null;
+      this.onSliders(null);
+    });
 
     this.sections = {
+      ghosts: section('Ghosts', true, this.ghostList),
       selection: section('Selection', true, this.selectedName, this.numbers),
       pair: section('Pair', true, this.pairTable),
       joints: section('Joints', true, this.joints),
       bodies: section('Bodies', true, this.filter, this.bodyList),
       recording: section('Recording', false, this.stamp),
     };
+    // until there is something to say
+    for (const part of Object.values(this.sections)) part.hidden = true;
+    this.setPairs(false);
+    this.showGhosts([]);
     this.element.append(section('Show', true, checks), ...Object.values(this.sections));
   }
 
@@ -80,7 +91,19 @@ export class Panel {
     this.filter.value = '';
     this.showStamp(recording);
     this.makeSliders(recording);
-    this.boxes.get('ghosts')!.closest('label')!.hidden = recording.ghosts.length === 0;
+    this.showGhosts(recording.ghosts);
+    this.sections.bodies.hidden = this.sections.recording.hidden = false;
+  }
+
+  private showGhosts(ghosts: Ghost[]): void {
+    this.boxes.get('ghosts')!.closest('label')!.hidden = ghosts.length === 0;
+    this.sections.ghosts.hidden = ghosts.length === 0;
+    const items = ghosts.map(({ name }, i) => {
+      const swatch = h('span', { class: 'swatch' });
+      swatch.style.background = ghostColor(i);
+      return h('li', {}, swatch, name === '' ? `ghost ${i + 1}` : name);
+    });
+    this.ghostList.replaceChildren(...items);
   }
 
   /** Only what a recording has is offered. */
@@ -157,13 +180,9 @@ export class Panel {
 
   private makeSliders(recording: Recording): void {
     this.moved = null;
+    this.back.disabled = true;
     const sliders = slidersOf(recording);
     this.sections.joints.hidden = sliders.length === 0;
-    const back = h('button', { type: 'button', class: 'plain' }, 'back to the recording');
-    back.addEventListener('click', () => {
-      this.moved = null;
-      this.onSliders(null);
-    });
     this.sliders = sliders.map((slider) => {
       const input = h('input', { type: 'range', min: String(slider.lower), max: String(slider.upper), step: 'any', value: '0', 'aria-label': slider.name });
       input.addEventListener('input', () => {
@@ -173,7 +192,7 @@ export class Panel {
       });
       return { slider, input, value: h('output', {}) };
     });
-    this.joints.replaceChildren(...this.sliders.map(({ slider, input, value }) => h('label', {}, h('span', { title: slider.name }, slider.name), input, value)), back);
+    this.joints.replaceChildren(this.back, ...this.sliders.map(({ slider, input, value }) => h('label', {}, h('span', { title: slider.name }, slider.name), input, value)));
   }
 
   get hasSliders(): boolean {
@@ -182,7 +201,7 @@ export class Panel {
 
   /** Where the sliders are; `moved`: by the user's hand. */
   showCoordinates(q: ArrayLike<number>, moved: boolean): void {
-    this.joints.classList.toggle('moved', moved);
+    this.back.disabled = !moved;
     for (const { slider, input, value } of this.sliders) {
       const at = slider.read(q);
       if (document.activeElement !== input || !moved) input.value = String(at);

@@ -2,7 +2,8 @@
 // there is something to see at once; then frames, as many as there is time for. A text that was cut off gives the frames
 // that are whole.
 
-import { array, coordinate, coordinates, fail, InputError, integer, list, number, numbers, object, parse, text, type Json } from './json';
+import { array, boolean, coordinate, coordinates, fail, InputError, integer, list, number, numbers, object, parse, text, type Json } from './json';
+import { checkShape, type Shape } from './shape_check';
 
 export type Vec3 = [number, number, number];
 export type Quat = [number, number, number, number];
@@ -23,8 +24,8 @@ export interface ShapeEntry extends Placement {
   body: number;
   name: string;
   role: ShapeRole;
-  /** Type and numbers, as in queries. */
-  shape: Record<string, Json> & { type: string };
+  /** Type and numbers, as in queries; of type `mesh`: only drawn. */
+  shape: Shape;
   mesh: Mesh | null;
   color: [number, number, number, number];
 }
@@ -157,17 +158,23 @@ function oneOf<T extends string>(value: Json, place: string, words: readonly T[]
   return word as T;
 }
 
+/** Red, green, blue, opacity. */
+function color(value: Json, place: string): ShapeEntry['color'] {
+  const all = numbers(value, place, 4) as ShapeEntry['color'];
+  if (all.some((part) => part < 0 || part > 1)) fail(place, 'must be four numbers from 0 to 1');
+  return all;
+}
+
 function shapeEntry(value: Json, place: string, numBodies: number, meshes: Mesh[]): ShapeEntry {
   const entry = object(value, place);
-  const shape = object(entry.shape, `${place}.shape`);
-  text(shape.type, `${place}.shape.type`);
+  const given = object(entry.shape, `${place}.shape`) as Shape;
   return {
     body: integer(entry.body, `${place}.body`, 0, numBodies - 1),
     name: entry.name === undefined ? '' : text(entry.name, `${place}.name`),
     role: entry.role === undefined ? 'both' : oneOf(entry.role, `${place}.role`, ['collision', 'visual', 'both'] as const),
-    shape: shape as ShapeEntry['shape'],
+    shape: given.type === 'mesh' ? given : checkShape(given, `${place}.shape`),
     mesh: entry.mesh === undefined ? null : meshes[integer(entry.mesh, `${place}.mesh`, 0, meshes.length - 1)]!,
-    color: entry.color === undefined ? [0.7, 0.7, 0.7, 1] : (numbers(entry.color, `${place}.color`, 4) as ShapeEntry['color']),
+    color: entry.color === undefined ? [0.7, 0.7, 0.7, 1] : color(entry.color, `${place}.color`),
     ...placement(entry, place),
   };
 }
@@ -190,18 +197,20 @@ function link(value: Json, place: string, index: number, numLinks: number): Link
   };
 }
 
-function slider(value: Json, place: string, numLinks: number): Coordinate {
+function slider(value: Json, place: string, numLinks: number, numCoordinates: number): Coordinate {
   const entry = object(value, place);
   const optional = (key: string, otherwise: number): number =>
     entry[key] === undefined ? otherwise : number(entry[key], `${place}.${key}`);
+  const follows = entry.source !== undefined;
+  const ofSource = (key: string, otherwise: number): number => (follows ? number(entry[key], `${place}.${key}`) : otherwise);
   return {
     name: text(entry.name, `${place}.name`),
     q: indexInQ(entry.q, `${place}.q`, numLinks),
     lower: optional('lower', -Infinity),
     upper: optional('upper', Infinity),
-    source: optional('source', -1),
-    multiplier: optional('multiplier', 1),
-    offset: optional('offset', 0),
+    source: follows ? integer(entry.source, `${place}.source`, 0, numCoordinates - 1) : -1,
+    multiplier: ofSource('multiplier', 1),
+    offset: ofSource('offset', 0),
   };
 }
 
@@ -237,10 +246,14 @@ function label(value: Json, place: string): string {
   return typeof value === 'number' ? String(value) : text(value, place);
 }
 
+const LARGEST_SEED = 2n ** 64n - 1n;
+
 /** Written as text, since numbers here are exact to 2^53 only; files of others may have a number. */
 function seedText(value: Json, place: string): string {
+  if (value === undefined) return '';
   const digits = label(value, place);
-  if (typeof value === 'number' ? !(Number.isInteger(value) && value >= 0) : !/^\d*$/.test(digits)) fail(place, `must be a whole number, not negative, got ${digits}`);
+  const whole = typeof value === 'number' ? Number.isInteger(value) && value >= 0 && value <= Number(LARGEST_SEED) : /^\d+$/.test(digits) && BigInt(digits) <= LARGEST_SEED;
+  if (!whole) fail(place, `must be a whole number from 0 to ${LARGEST_SEED}, got ${digits}`);
   return typeof value === 'number' && !Number.isSafeInteger(value) ? `about ${digits}` : digits;
 }
 
@@ -278,7 +291,7 @@ export function readHeader(value: Json): Recording {
     shapes: list(root.shapes, 'shapes', (item, place) => shapeEntry(item, place, bodies.length, meshes)),
     links: list(root.links, 'links', (item, place) => link(item, place, Number(/\[(\d+)\]$/.exec(place)![1]), numLinks)),
     attachments: [],
-    coordinates: list(root.coordinates, 'coordinates', (item, place) => slider(item, place, numLinks)),
+    coordinates: list(root.coordinates, 'coordinates', (item, place) => slider(item, place, numLinks, (root.coordinates as Json[]).length)),
     channels: list(root.channels, 'channels', (item, place) => {
       const entry = object(item, place);
       return { name: text(entry.name, `${place}.name`), unit: entry.unit === undefined ? '' : text(entry.unit, `${place}.unit`) };
@@ -293,8 +306,6 @@ export function readHeader(value: Json): Recording {
   });
   if (recording.attachments.length > 0 && recording.attachments.length !== bodies.length)
     fail('attachments', `must have one entry a body (${bodies.length})`);
-  for (const [i, entry] of recording.coordinates.entries())
-    integer(entry.source, `coordinates[${i}].source`, -1, recording.coordinates.length - 1);
   return recording;
 }
 
@@ -332,6 +343,25 @@ function pair(value: Json, place: string, numBodies: number): Pair {
   };
 }
 
+/** How many numbers q must have for the tree. */
+function sizeOfQ(recording: Recording): number {
+  const own = { free: 7, ball: 4, revolute: 1, prismatic: 1, screw: 1 };
+  let size = 0;
+  for (const { kind, firstQ } of recording.links) size = Math.max(size, firstQ + own[kind]);
+  for (const { q } of recording.coordinates) size = Math.max(size, q + 1);
+  return size;
+}
+
+/** Enough for the tree, or none. */
+function configuration(value: Json, place: string, recording: Recording): number[] | null {
+  if (value === undefined) return null;
+  const q = coordinates(value, place);
+  if (q.length === 0) return null;
+  const needed = sizeOfQ(recording);
+  if (q.length < needed) fail(place, `must have ${needed} numbers, got ${q.length}`);
+  return q;
+}
+
 export function addFrame(recording: Recording, value: Json): void {
   const index = recording.frames.length;
   const place = `frames[${index}]`;
@@ -346,7 +376,7 @@ export function addFrame(recording: Recording, value: Json): void {
   recording.frames.push({
     t,
     poses: poses(entry.poses, `${place}.poses`, numBodies),
-    q: entry.q === undefined ? null : coordinates(entry.q, `${place}.q`),
+    q: configuration(entry.q, `${place}.q`, recording),
     v: entry.v === undefined ? null : numbers(entry.v, `${place}.v`),
     contacts: list(entry.contacts, `${place}.contacts`, (item, where) => contact(item, where, numBodies)),
     pairs: list(entry.pairs, `${place}.pairs`, (item, where) => pair(item, where, numBodies)),
@@ -380,6 +410,11 @@ function parseWhole(source: string): Json {
   }
 }
 
+/** A recording says so itself if it does not come to an end. */
+function isComplete(end: Record<string, Json>): boolean {
+  return end.complete === undefined || boolean(end.complete, 'complete');
+}
+
 /** Reads a text: the header when made, frames by `readSome`. */
 export class RecordingReader {
   readonly recording: Recording;
@@ -388,14 +423,19 @@ export class RecordingReader {
   private position = 0;
   private readonly items: Json[] | null;
 
-  constructor(private readonly source: string) {
+  private readonly source: string;
+
+  constructor(text: string) {
+    // some editors write a mark before the first character
+    const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
+    this.source = source;
     const headerEnd = source.indexOf(FRAMES_LINE);
     if (headerEnd < 0) {
       // someone formatted it: all at once
       const root = object(parseWhole(source), 'recording');
       this.recording = readHeader(root);
       this.items = array(root.frames, 'frames');
-      this.recording.complete = root.complete !== false;
+      this.recording.complete = isComplete(root);
     } else {
       this.recording = readHeader(parse(`${source.slice(0, headerEnd)}\n"frames": []}`, 'the header'));
       this.items = null;
@@ -409,6 +449,7 @@ export class RecordingReader {
     do {
       if (!(this.items === null ? this.readLine() : this.readItem())) {
         this.progress = 1;
+        if (this.recording.complete && this.recording.frames.length === 0) fail('frames', 'there are none');
         return false;
       }
     } while (performance.now() < end);
@@ -450,10 +491,12 @@ export class RecordingReader {
 
   private isEnd(line: string): boolean {
     if (line !== '],') return line.startsWith(']}');
+    let end: Json;
     try {
-      return (JSON.parse(`{${this.source.slice(this.position)}`) as { complete?: boolean }).complete !== false;
+      end = JSON.parse(`{${this.source.slice(this.position)}`);
     } catch {
       return false;
     }
+    return isComplete(object(end, 'recording'));
   }
 }

@@ -7,9 +7,10 @@ import {
   Box3,
   Color,
   DirectionalLight,
-  GridHelper,
   Group,
   HemisphereLight,
+  type Material,
+  Matrix4,
   Mesh,
   MeshBasicMaterial,
   PCFSoftShadowMap,
@@ -24,8 +25,11 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
-import { BodySet, GeometryStore, type Drawn, type ShapeMesh } from './bodies';
+import { BodySet, GeometryStore, ghostLook, type Drawn, type ShapeMesh } from './bodies';
+import { Grid } from './grid';
+import { fail } from './json';
 import { Markers } from './markers';
+import { Motion } from './motion';
 import { frameAt, type Contact, type Frame, type Pair, type Recording, type Vec3 } from './recording';
 import { FINE, planeOf } from './shapes';
 import { PALETTES, type Theme } from './theme';
@@ -62,8 +66,22 @@ const Z = new Vector3(0, 0, 1);
 /** How much larger than all that moves something fixed may be to be in the picture from the start. */
 const MOST_FIXED = 2;
 
+/** How much larger than the start all frames together may be to be in the picture at once; else the camera goes along. */
+const MOST_TRAVEL = 2.5;
+/** Instead of a body: all that moves. */
+const ALL = -1;
+
 /** Above this many shapes shadows cost more than they show. */
 const MOST_SHADOWS = 80;
+
+/** More bodies or shapes, with those of ghosts, would only stop the browser. */
+const MOST_DRAWN = 20_000;
+
+function checkNumber({ bodies, shapes, ghosts }: Recording): void {
+  const sets = 1 + ghosts.length;
+  for (const [place, count] of [['bodies', sets * bodies.length], ['shapes', sets * shapes.length]] as const)
+    if (count > MOST_DRAWN) fail(place, `there are ${count} to draw, and the page draws ${MOST_DRAWN} at most`);
+}
 
 function length(v: Vec3): number {
   return Math.hypot(...v);
@@ -76,7 +94,7 @@ export class SceneView {
   private readonly renderer: WebGLRenderer;
   private readonly sun = new DirectionalLight(0xffffff, 2.2);
   private readonly extras = new Group();
-  private grid: GridHelper | null = null;
+  private grid: Grid | null = null;
 
   private recording: Recording | null = null;
   private geometries: GeometryStore | null = null;
@@ -95,9 +113,20 @@ export class SceneView {
   private selected = -1;
   /** From z to what is up. */
   private readonly turn = new Quaternion();
-  /** Of what there is to see, without planes. */
+  /** Of the first frame, without planes. */
   private readonly extent = new Sphere(new Vector3(), 1);
-  private largestImpulse = 0;
+  /** What the picture shows after a reset. */
+  private readonly seen = new Sphere(new Vector3(), 1);
+  private motion = new Motion(new Map());
+  private planeSize = 0;
+  /** The camera was moved by hand since the last reset. */
+  private handled = false;
+  /** What the camera goes along with: a body, or ALL; null: nothing. */
+  private followed: number | null = null;
+  /** Where that was when the camera went along last. */
+  private readonly anchor = new Vector3();
+  /** Where all that moves was in the first frame. */
+  private readonly home = new Vector3();
   private frame: Frame | null = null;
   private dirty = true;
   framesDrawn = 0;
@@ -123,6 +152,7 @@ export class SceneView {
     controls.enableDamping = false;
     controls.zoomToCursor = true;
     controls.addEventListener('change', () => this.invalidate());
+    controls.addEventListener('start', () => (this.handled = true));
     return controls;
   }
 
@@ -149,6 +179,7 @@ export class SceneView {
 
   renderNow(): void {
     this.dirty = false;
+    this.grid?.centre(this.controls.target);
     this.renderer.render(this.scene, this.camera);
     ++this.framesDrawn;
   }
@@ -166,33 +197,95 @@ export class SceneView {
 
   /** A recording that cannot be drawn throws, and what was there before stays. */
   setRecording(recording: Recording, poses: Float64Array): void {
+    checkNumber(recording);
     // planes are as large as they need to be to look endless
-    const reach = this.measure(recording, poses);
-    const geometries = new GeometryStore(Math.max(10, 12 * reach), this.roundness(recording.shapes.length));
-    const bodies = new BodySet(recording, geometries, 1, true);
+    const planeSize = Math.max(10, 12 * this.measure(recording, poses));
+    const geometries = new GeometryStore(planeSize, this.roundness(recording.shapes.length));
+    const bodies = new BodySet(recording, geometries);
     this.clear();
     this.recording = recording;
     this.geometries = geometries;
     this.bodies = bodies;
+    this.planeSize = planeSize;
     this.setUp(recording.up);
     this.bodies.place(poses);
     this.scene.add(this.bodies.root);
     this.findExtent();
-    for (const group of this.bodies.groups) {
-      const axes = new AxesHelper(0.25 * this.extent.radius);
-      group.add(axes);
-      this.axes.push(axes);
-    }
+    this.seen.copy(this.extent);
+    this.motion = new Motion(this.reaches());
+    this.home.copy(this.motion.middle(poses));
+    for (const group of this.bodies.groups) this.addAxes(group);
     for (let i = 0; i < recording.ghosts.length; ++i) {
-      const ghost = new BodySet(recording, this.geometries, 0.22, false);
+      const ghost = new BodySet(recording, this.geometries, ghostLook(i));
       this.ghosts.push(ghost);
       this.scene.add(ghost.root);
     }
-    this.setUpLight();
     this.makeGrid();
     this.setTheme(this.theme);
     this.setShow(this.show);
     this.reset();
+  }
+
+  /** Most of an axis is inside of its body: it is drawn over it. */
+  private addAxes(group: Group): void {
+    const axes = new AxesHelper(0.25 * this.extent.radius);
+    const material = axes.material as Material;
+    material.depthTest = false;
+    material.transparent = true;
+    axes.renderOrder = 9;
+    group.add(axes);
+    this.axes.push(axes);
+  }
+
+  /** Frames that were read are taken into account from the next `fit` on. */
+  addFrames(frames: readonly Frame[]): void {
+    for (const frame of frames) this.motion.add(frame);
+  }
+
+  /** Makes room for all frames that were read: the floor reaches under them; the picture shows them all, or goes along,
+   * unless the user has chosen another one. */
+  fit(): void {
+    if (this.bodies === null || this.recording === null) return;
+    const all = this.allFrames();
+    const reach = all.center.length() + all.radius + 12 * this.extent.radius;
+    if (reach > this.planeSize) this.growPlanes(1.5 * reach);
+    if (!this.goesFar(all) && all.radius > 1.01 * this.seen.radius) {
+      this.seen.copy(all);
+      this.makeGrid();
+    }
+    if (!this.handled) this.reset();
+  }
+
+  private allFrames(): Sphere {
+    const { travel } = this.motion;
+    return travel.isEmpty() ? this.extent.clone() : travel.getBoundingSphere(new Sphere()).union(this.extent);
+  }
+
+  private goesFar(all: Sphere): boolean {
+    return all.radius > MOST_TRAVEL * this.extent.radius;
+  }
+
+  private growPlanes(size: number): void {
+    this.planeSize = size;
+    this.geometries!.resizePlanes(size);
+    this.bodies!.replacePlanes(this.geometries!);
+  }
+
+  /** Of each body that can move and is not a plane: how far its shapes are from its origin. */
+  private reaches(): Map<number, number> {
+    const reaches = new Map<number, number>();
+    for (const mesh of this.bodies!.meshes) {
+      const { body, plane } = mesh.userData;
+      if (plane || !this.moves(mesh)) continue;
+      mesh.geometry.computeBoundingSphere();
+      const { center, radius } = mesh.geometry.boundingSphere!;
+      reaches.set(body, Math.max(reaches.get(body) ?? 0, mesh.position.length() + center.length() + radius));
+    }
+    return reaches;
+  }
+
+  private moves(mesh: ShapeMesh): boolean {
+    return (this.recording!.attachments[mesh.userData.body]?.link ?? 0) >= 0;
   }
 
   /** Points on circles: fewer where there are many shapes, and the fewer the slower the machine draws. */
@@ -214,7 +307,7 @@ export class SceneView {
     this.copies = [];
     this.axes = [];
     this.selected = -1;
-    this.largestImpulse = 0;
+    this.followed = null;
     this.frame = null;
   }
 
@@ -228,8 +321,6 @@ export class SceneView {
 
   private findExtent(): void {
     // what can move, if anything can: floors and walls may be far larger than what happens on them
-    const { attachments } = this.recording!;
-    const moves = (mesh: ShapeMesh): boolean => (attachments[mesh.userData.body]?.link ?? 0) >= 0;
     const seen = this.bodies!.meshes.filter((mesh) => !mesh.userData.plane && mesh.parent!.visible);
     const boxOf = (mesh: ShapeMesh): Box3 => {
       mesh.updateWorldMatrix(true, false);
@@ -237,19 +328,19 @@ export class SceneView {
       return mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld);
     };
     const sizeOf = (of: Box3): number => of.getSize(new Vector3()).length();
-    const moving = seen.filter(moves);
+    const moving = seen.filter((mesh) => this.moves(mesh));
     const box = new Box3();
     for (const mesh of moving.length > 0 ? moving : seen) box.union(boxOf(mesh));
     // what stands still belongs to it where it is of the same kind of size
     const most = MOST_FIXED * sizeOf(box);
-    for (const other of seen.filter((mesh) => !moves(mesh)).map(boxOf)) if (sizeOf(other) <= most) box.union(other);
+    for (const other of seen.filter((mesh) => !this.moves(mesh)).map(boxOf)) if (sizeOf(other) <= most) box.union(other);
     if (box.isEmpty()) box.set(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
     box.getBoundingSphere(this.extent);
     this.extent.radius = Math.max(this.extent.radius, 1e-6);
   }
 
-  private setUpLight(): void {
-    const { center, radius } = this.extent;
+  private setUpLight(center: Vector3): void {
+    const { radius } = this.seen;
     this.sun.position.copy(center).addScaledVector(new Vector3(-0.75, -0.3, 1.1).applyQuaternion(this.turn), 3 * radius);
     this.sun.target.position.copy(center);
     const camera = this.sun.shadow.camera;
@@ -261,26 +352,22 @@ export class SceneView {
     this.sun.shadow.normalBias = 0.01 * radius;
   }
 
-  /** On the first plane, or level through the origin. Lines at a round distance. */
+  /** On the first plane, or level through the origin. */
   private makeGrid(): void {
-    this.grid?.removeFromParent();
     this.grid?.dispose();
-    const power = 10 ** Math.floor(Math.log10(this.extent.radius / 2));
-    const spacing = power * [5, 2, 1].find((step) => step * power <= this.extent.radius / 2)!;
-    const half = Math.ceil((6 * this.extent.radius) / spacing);
-    this.grid = new GridHelper(2 * half * spacing, 2 * half);
-    const lift = 1e-3 * this.extent.radius;
     const plane = this.bodies!.meshes.find((mesh) => mesh.userData.plane);
     const normal = Z.clone().applyQuaternion(this.turn);
     const foot = new Vector3();
     if (plane !== undefined) {
+      plane.updateWorldMatrix(true, false);
       const own = planeOf(plane.userData.entry.shape, 'plane');
       foot.copy(plane.localToWorld(own.foot));
       normal.copy(own.normal).transformDirection(plane.matrixWorld);
     }
-    this.grid.quaternion.copy(new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), normal));
-    this.grid.position.copy(foot).addScaledVector(normal, lift);
-    this.scene.add(this.grid);
+    this.grid = new Grid(this.seen.radius, foot, normal);
+    this.grid.setColor(PALETTES[this.theme].grid);
+    this.grid.lines.visible = this.show.grid;
+    this.scene.add(this.grid.lines);
   }
 
   // what is seen of it
@@ -294,14 +381,7 @@ export class SceneView {
     this.pairNormals.setColor(palette.normal);
     this.impulses.setColor(palette.impulse);
     this.witnesses.setColor(palette.witness);
-    if (this.grid !== null) {
-      const material = this.grid.material;
-      for (const m of Array.isArray(material) ? material : [material]) {
-        m.vertexColors = false;
-        m.color.setHex(palette.grid);
-        m.needsUpdate = true;
-      }
-    }
+    this.grid?.setColor(palette.grid);
     for (const mesh of this.bodies?.meshes ?? []) if (mesh.userData.plane) mesh.material.color.setHex(palette.ground);
     this.bodies?.highlight(this.selected, palette.highlight);
     this.invalidate();
@@ -314,7 +394,7 @@ export class SceneView {
     this.impulses.mesh.visible = show.impulses;
     this.witnesses.mesh.visible = this.pairNormals.mesh.visible = show.witnesses;
     for (const axes of this.axes) axes.visible = show.axes;
-    if (this.grid !== null) this.grid.visible = show.grid;
+    if (this.grid !== null) this.grid.lines.visible = show.grid;
     for (const ghost of this.ghosts) {
       ghost.root.visible = show.ghosts;
       ghost.setDrawn(show.drawn);
@@ -335,6 +415,7 @@ export class SceneView {
     if (this.bodies === null || this.recording === null) return;
     this.frame = frame;
     this.bodies.place(poses ?? frame.poses);
+    this.goAlong();
     this.recording.ghosts.forEach((ghost, i) => this.ghosts[i]!.place(ghost.poses[frameAt(ghost.t, ghost.t.length, frame.t)]!));
     this.showContacts(poses === null ? frame.contacts : []);
     this.showPairs(poses === null ? frame.pairs : []);
@@ -343,12 +424,11 @@ export class SceneView {
 
   private showContacts(contacts: Contact[]): void {
     const size = this.extent.radius;
-    for (const contact of contacts) this.largestImpulse = Math.max(this.largestImpulse, length(contact.impulse));
     for (const markers of [this.contacts, this.normals, this.impulses]) markers.clear();
     for (const contact of contacts) {
       this.contacts.point(contact.point, 0.012 * size);
       this.normals.arrow(contact.point, contact.normal, 0.18 * size, 0.18 * size);
-      const strength = length(contact.impulse) / this.largestImpulse;
+      const strength = length(contact.impulse) / this.motion.largestImpulse;
       if (strength > 1e-3) this.impulses.arrow(contact.point, contact.impulse, 0.4 * size * strength, 0.2 * size);
     }
     for (const markers of [this.contacts, this.normals, this.impulses]) markers.commit();
@@ -420,27 +500,54 @@ export class SceneView {
 
   // the camera
 
-  /** All of it, from the front, a little above. */
+  /** All of it, from the front, a little above. Where that would be too far away to see anything: what is there now. */
   reset(): void {
-    this.lookAt(this.extent.center, this.extent.radius, new Vector3(0.75, -1, 0.55).applyQuaternion(this.turn));
+    this.handled = false;
+    this.followed = this.goesFar(this.allFrames()) ? ALL : null;
+    this.anchor.copy(this.home);
+    this.setUpLight(this.seen.center);
+    // with room around it, to see where it goes
+    const radius = this.followed === ALL ? 2 * this.seen.radius : this.seen.radius;
+    this.lookAt(this.seen.center, radius, new Vector3(0.75, -1, 0.55).applyQuaternion(this.turn));
+    this.goAlong();
   }
 
+  /** Looks at a body, and goes along with it until this is asked for again. */
   focus(body: number): void {
     const group = this.bodies?.groups[body];
     if (group === undefined) return;
+    this.handled = true;
+    if (this.followed === body) {
+      this.followed = null;
+      return;
+    }
     const box = new Box3();
     for (const mesh of this.bodies!.meshes)
       if (mesh.userData.body === body && !mesh.userData.plane) box.expandByObject(mesh);
     if (box.isEmpty()) return;
     const sphere = box.getBoundingSphere(new Sphere());
+    this.followed = body;
+    this.anchor.copy(group.position);
+    this.setUpLight(sphere.center);
     this.lookAt(sphere.center, 1.6 * sphere.radius, this.camera.position.clone().sub(this.controls.target));
+  }
+
+  /** Camera and light move as what is followed did. */
+  private goAlong(): void {
+    if (this.followed === null || this.frame === null) return;
+    const { poses } = this.frame;
+    const now = this.followed === ALL ? this.motion.middle(poses) : this.bodies!.groups[this.followed]!.position;
+    const step = now.clone().sub(this.anchor);
+    this.anchor.copy(now);
+    for (const moved of [this.camera.position, this.controls.target, this.sun.position, this.sun.target.position]) moved.add(step);
+    this.controls.update();
   }
 
   private lookAt(center: Vector3, radius: number, direction: Vector3): void {
     const narrow = Math.min(1, this.camera.aspect);
     const distance = (0.95 * radius) / (Math.tan((this.camera.fov * Math.PI) / 360) * narrow);
     this.camera.near = 1e-3 * distance;
-    this.camera.far = 200 * distance + 30 * this.extent.radius;
+    this.camera.far = 200 * distance + 30 * this.seen.radius;
     this.camera.updateProjectionMatrix();
     this.camera.position.copy(center).addScaledVector(direction.normalize(), distance);
     this.controls.target.copy(center);
@@ -496,5 +603,12 @@ export class SceneView {
       shapes: this.bodies?.meshes.filter((mesh) => mesh.visible).length ?? 0,
       axes: this.axes.filter((axes) => axes.visible).length,
     };
+  }
+
+  /** How long the arrow of a contact's impulse is, metres. */
+  impulseLength(contact: number): number {
+    const matrix = new Matrix4();
+    this.impulses.mesh.getMatrixAt(contact, matrix);
+    return new Vector3().setFromMatrixColumn(matrix, 1).length();
   }
 }

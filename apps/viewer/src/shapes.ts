@@ -1,5 +1,5 @@
 // Shapes as triangles, with their true dimensions, in their own frames (docs/query.md says what the numbers mean). Those
-// that numbers alone do not draw bring a mesh.
+// that numbers alone do not draw bring a mesh. Their numbers were checked when they were read (shape_check.ts).
 
 import {
   BoxGeometry,
@@ -14,19 +14,13 @@ import {
 } from 'three';
 
 import { creasedGeometry } from './creases';
-import { fail, MOST_COORDINATE, number, numbers } from './json';
-import type { Mesh, ShapeEntry } from './recording';
+import { fail, MOST_COORDINATE } from './json';
+import type { Mesh, ShapeEntry, Vec3 } from './recording';
 
 /** Points on a full circle, where there is no reason for fewer. */
 export const FINE = 48;
 /** Faces that meet at a smaller angle look smooth. */
 const CREASE = Math.PI / 6;
-
-function positive(shape: ShapeEntry['shape'], field: string, place: string): number {
-  const value = number(shape[field], `${place}.${field}`);
-  if (!(value > 0)) fail(`${place}.${field}`, `must be above 0, got ${value}`);
-  return value;
-}
 
 function meshGeometry(mesh: Mesh): BufferGeometry {
   const geometry = new BufferGeometry();
@@ -42,10 +36,9 @@ function checkReach(reach: number, place: string): void {
 
 /** Of a half-space, in its frame: the unit normal, and the point of the plane that is nearest to the origin. */
 export function planeOf(shape: ShapeEntry['shape'], place: string): { normal: Vector3; foot: Vector3 } {
-  const [x, y, z] = numbers(shape.normal, `${place}.normal`, 3) as [number, number, number];
+  const [x, y, z] = shape.normal as Vec3;
   const length = Math.hypot(x, y, z);
-  if (!(length > 0)) fail(`${place}.normal`, 'must not be zero');
-  const distance = (shape.offset === undefined ? 0 : number(shape.offset, `${place}.offset`)) / length;
+  const distance = ((shape.offset ?? 0) as number) / length;
   checkReach(distance, place);
   const normal = new Vector3(x / length, y / length, z / length);
   return { normal, foot: normal.clone().multiplyScalar(distance) };
@@ -67,31 +60,23 @@ function alongX(geometry: BufferGeometry): BufferGeometry {
 /** From numbers alone. */
 function ownGeometry(entry: ShapeEntry, place: string, round: number): BufferGeometry {
   const { shape } = entry;
-  const where = `${place}.shape`;
+  const own = (field: string): number => shape[field] as number;
   switch (shape.type) {
     case 'sphere':
-      return new SphereGeometry(positive(shape, 'radius', where), round, round / 2);
-    case 'box': {
-      const [x, y, z] = numbers(shape.size, `${where}.size`, 3) as [number, number, number];
-      return new BoxGeometry(x, y, z);
-    }
+      return new SphereGeometry(own('radius'), round, round / 2);
+    case 'box':
+      return new BoxGeometry(...(shape.size as Vec3));
     case 'capsule':
-      return alongX(new CapsuleGeometry(positive(shape, 'radius', where), number(shape.length, `${where}.length`), round / 4, round));
-    case 'cylinder': {
-      const radius = positive(shape, 'radius', where);
-      return alongX(new CylinderGeometry(radius, radius, positive(shape, 'length', where), round));
-    }
+      return alongX(new CapsuleGeometry(own('radius'), own('length'), round / 4, round));
+    case 'cylinder':
+      return alongX(new CylinderGeometry(own('radius'), own('radius'), own('length'), round));
     case 'cone': {
       // apex at -3/4 of the height, base at +1/4
-      const height = positive(shape, 'height', where);
-      const radius = height * Math.tan(positive(shape, 'half_angle', where));
-      return alongX(new CylinderGeometry(radius, 0, height, round)).translate(-height / 4, 0, 0);
+      const height = own('height');
+      return alongX(new CylinderGeometry(height * Math.tan(own('half_angle')), 0, height, round)).translate(-height / 4, 0, 0);
     }
     case 'ellipsoid':
-      if (shape.semi_axes !== undefined) {
-        const [x, y, z] = numbers(shape.semi_axes, `${where}.semi_axes`, 3) as [number, number, number];
-        return new SphereGeometry(1, round, round / 2).scale(x, y, z);
-      }
+      if (shape.semi_axes !== undefined) return new SphereGeometry(1, round, round / 2).scale(...(shape.semi_axes as Vec3));
   }
   fail(place, `a shape of type '${shape.type}' needs a mesh to be drawn`);
 }

@@ -12,14 +12,22 @@ function stored(): string | null {
   }
 }
 
-export function initialTheme(): Theme {
-  const wish = stored();
-  if (wish === 'dark' || wish === 'light') return wish;
+function systemTheme(): Theme {
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
+/** A page inside another one (`embedded`) looks as the system does: there is no button to choose with. */
+export function initialTheme(embedded: boolean): Theme {
+  const wish = embedded ? null : stored();
+  return wish === 'dark' || wish === 'light' ? wish : systemTheme();
 }
 
 export function applyTheme(theme: Theme): void {
   document.documentElement.dataset.theme = theme;
+}
+
+/** For the next visit: what the user chose, not what the system did. */
+export function storeTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {

@@ -47,6 +47,7 @@ export class Timeline {
       this.loop,
       this.live,
     );
+    this.update(0);
   }
 
   update(numFrames: number): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { BodySet, GeometryStore } from '../src/bodies';
+import { BodySet, GeometryStore, ghostColor, ghostLook } from '../src/bodies';
 import { bodyPoses, followSources, neutral } from '../src/kinematics';
 import { bodyNumbers } from '../src/numbers';
 import { addFrame, readHeader, type Recording } from '../src/recording';
@@ -119,7 +119,7 @@ describe('the shapes of bodies', () => {
       { body: 1, shape: { type: 'halfspace', normal: [0, 0, 1] } },
     ],
   });
-  const bodies = new BodySet(mixed, new GeometryStore(10, 16), 1, true);
+  const bodies = new BodySet(mixed, new GeometryStore(10, 16));
   const visible = (): boolean[] => bodies.meshes.map((mesh) => mesh.visible);
 
   it('are drawn by what they are for', () => {
@@ -152,6 +152,12 @@ describe('the shapes of bodies', () => {
   });
 
   it('as ghosts have no planes', () => {
-    expect(new BodySet(mixed, new GeometryStore(10, 16), 0.2, false).meshes).toHaveLength(3);
+    expect(new BodySet(mixed, new GeometryStore(10, 16), ghostLook(0)).meshes).toHaveLength(3);
+  });
+
+  it('as ghosts have the colour of their ghost', () => {
+    const colors = [0, 1].map((i) => new BodySet(mixed, new GeometryStore(10, 16), ghostLook(i)).meshes.map((mesh) => `#${mesh.material.color.getHexString()}`));
+    expect(colors).toEqual([0, 1].map((i) => Array<string>(3).fill(ghostColor(i))));
+    expect(ghostColor(0)).not.toBe(ghostColor(1));
   });
 });

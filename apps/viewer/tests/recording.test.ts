@@ -9,7 +9,9 @@ const HEADER = `{"format": "tangere-recording", "version": 1, "name": "two", "ti
  {"vertices": [0,0,0,1,0,0,0,1,0,0,0,1], "triangles": [0,2,1,0,1,3,0,3,2,1,2,3]}],
 "shapes": [
  {"body": 0, "name": "s", "shape": {"type": "sphere", "radius": 0.5}, "color": [1, 0, 0, 1]},
- {"body": 1, "role": "collision", "shape": {"type": "polytope"}, "mesh": 0, "position": [0, 0, 1]}],
+ {"body": 1, "role": "collision", "shape": {"type": "polytope", "vertices": [[0,0,0],[1,0,0],[0,1,0],[0,0,1]]}, "mesh": 0, "position": [0, 0, 1]}],
+"links": [{"kind": "revolute", "parent": -1, "first_q": 0}],
+"coordinates": [{"name": "hinge", "q": 0}],
 "channels": [{"name": "energy", "unit": "J"}, {"name": "count"}],
 "ghosts": [
  {"name": "guess", "t": [0], "poses": [[[0,0,0,0,0,0,1], null]]}],
@@ -17,7 +19,7 @@ const HEADER = `{"format": "tangere-recording", "version": 1, "name": "two", "ti
 `;
 const FRAMES = [0, 0.1, 0.2].map(
   (t, i) =>
-    `{"t": ${t}, "poses": [[${i}, 2, 3, 0, 0, 0, 1], null], "contacts": [{"bodies": [0, 1], "type": "vertex-face", "point": [0,0,0], "normal": [0,0,1], "impulse": [0,0,${i}]}], "pairs": [{"bodies": [0, 1], "alpha": 1.5, "point": [0,0,1], "witness_a": [0,0,0], "witness_b": [0,0,2], "normal": [0,0,1]}], "values": [${i / 3}, null]}`,
+    `{"t": ${t}, "q": [${i}], "poses": [[${i}, 2, 3, 0, 0, 0, 1], null], "contacts": [{"bodies": [0, 1], "type": "vertex-face", "point": [0,0,0], "normal": [0,0,1], "impulse": [0,0,${i}]}], "pairs": [{"bodies": [0, 1], "alpha": 1.5, "point": [0,0,1], "witness_a": [0,0,0], "witness_b": [0,0,2], "normal": [0,0,1]}], "values": [${i / 3}, null]}`,
 );
 const TEXT = `${HEADER}${FRAMES.join(',\n')}\n],\n"complete": true}\n`;
 
@@ -90,13 +92,42 @@ describe('a recording', () => {
     ['a contact far away', TEXT.replace('"point": [0,0,0]', '"point": [0,2e9,0]'), /frames\[0\]\.contacts\[0\]\.point\[1\]: must be within/],
     ['a witness far away', TEXT.replace('"witness_a": [0,0,0]', '"witness_a": [0,0,1e30]'), /frames\[0\]\.pairs\[0\]\.witness_a\[2\]: must be within/],
     ['a time too late', TEXT.replace('"t": 0.2', '"t": 1e30'), /frames\[2\]\.t: must be within/],
-    ['a link of a huge q', TEXT.replace('"channels"', '"links": [{"kind": "revolute", "parent": -1, "first_q": 900000000}],\n"channels"'), /links\[0\]\.first_q: must be a whole number from 0 to 6/],
-    ['a slider without links', TEXT.replace('"channels"', '"coordinates": [{"name": "c", "q": 900000000}],\n"channels"'), /coordinates\[0\]\.q: there are no links/],
+    ['a link of a huge q', TEXT.replace('"first_q": 0', '"first_q": 900000000'), /links\[0\]\.first_q: must be a whole number from 0 to 6/],
+    ['a slider without links', TEXT.replace(/"links".*\n/, ''), /coordinates\[0\]\.q: there are no links/],
     ['half a seed', TEXT.replace('"seed": 7', '"seed": 1.5'), /made_by\.seed: must be a whole number/],
     ['an option that is a list', TEXT.replace('"steps": "3"', '"steps": []'), /made_by\.options\.steps: must be a string, got an array/],
+    ['a seed of 65 bits', TEXT.replace('"seed": 7', '"seed": "18446744073709551616"'), /made_by\.seed: must be a whole number from 0 to 18446744073709551615/],
+    ['a seed without digits', TEXT.replace('"seed": 7', '"seed": ""'), /made_by\.seed/],
+    ['a negative size', TEXT.replace('"radius": 0.5', '"radius": -0.5'), /shapes\[0\]\.shape\.radius: must be above 0/],
+    ['no shape behind a mesh', TEXT.replace('"type": "polytope"', '"type": "teapot"'), /shapes\[1\]\.shape\.type: unknown shape type/],
+    ['a colour too bright', TEXT.replace('[1, 0, 0, 1]', '[2, 0, 0, 1]'), /shapes\[0\]\.color: must be four numbers from 0 to 1/],
+    ['a colour too dark', TEXT.replace('[1, 0, 0, 1]', '[1, -0.1, 0, 1]'), /shapes\[0\]\.color/],
+    ['q too short', TEXT.replace('"kind": "revolute"', '"kind": "free"'), /frames\[0\]\.q: must have 7 numbers, got 1/],
+    ['q too short for a slider', TEXT.replace('"name": "hinge", "q": 0', '"name": "hinge", "q": 3'), /frames\[0\]\.q: must have 4 numbers, got 1/],
+    ['a source that is not there', TEXT.replace('"q": 0}', '"q": 0, "source": 1, "multiplier": 1, "offset": 0}'), /coordinates\[0\]\.source/],
+    ['a source without a multiplier', TEXT.replace('"q": 0}', '"q": 0, "source": 0, "offset": 0}'), /coordinates\[0\]\.multiplier: must be a number, got nothing/],
+    ['an end that is a number', TEXT.replace('"complete": true', '"complete": 1'), /complete: must be true or false, got a number/],
+    ['an end that is nothing, formatted', JSON.stringify({ ...JSON.parse(TEXT), complete: null }), /complete: must be true or false, got null/],
+    ['no frames', `${HEADER}],\n"complete": true}\n`, /frames: there are none/],
+    ['no frames, formatted', JSON.stringify({ ...JSON.parse(TEXT), frames: [] }), /frames: there are none/],
+    ['frames missing', JSON.stringify({ ...JSON.parse(TEXT), frames: undefined }), /frames: must be an array, got nothing/],
     ['a negative scaling', TEXT.replace('"alpha": 1.5', '"alpha": -1'), /frames\[0\]\.pairs\[0\]\.alpha/],
   ])('with %s says where it is wrong', (_, text, message) => {
     expect(() => read(text)).toThrow(message);
+  });
+
+  it('may begin with a byte order mark', () => {
+    expect(read(`\uFEFF${TEXT}`).frames).toHaveLength(3);
+    expect(read(`\uFEFF${JSON.stringify(JSON.parse(TEXT))}`).frames).toHaveLength(3);
+  });
+
+  it('may have frames without q, or more of it than the tree needs', () => {
+    const short = read(TEXT.replace('"q": [0]', '"q": []').replace('"q": [1]', '"q": [1, 2, 3]'));
+    expect(short.frames.map(({ q }) => q)).toEqual([null, [1, 2, 3], [2]]);
+  });
+
+  it('that has just begun has no frames yet', () => {
+    expect(read(HEADER)).toMatchObject({ frames: [], complete: false });
   });
 
   it('shows seeds as they are, however large', () => {

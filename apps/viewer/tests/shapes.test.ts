@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { GeometryStore } from '../src/bodies';
 import type { ShapeEntry } from '../src/recording';
+import { checkShape } from '../src/shape_check';
 import { shapeGeometry } from '../src/shapes';
 
 function entry(shape: ShapeEntry['shape'], mesh: ShapeEntry['mesh'] = null): ShapeEntry {
@@ -81,16 +82,43 @@ describe('drawn shapes', () => {
   });
 
   it.each([
-    [{ type: 'sphere', radius: -1 }, /shapes\[3\]\.shape\.radius: must be above 0, got -1/],
-    [{ type: 'sphere' }, /shapes\[3\]\.shape\.radius: must be a number, got nothing/],
-    [{ type: 'polytope' }, /shapes\[3\]: a shape of type 'polytope' needs a mesh/],
-    [{ type: 'teapot' }, /'teapot' needs a mesh/],
-    [{ type: 'halfspace', normal: [0, 0, 0] }, /must not be zero/],
+    [{ type: 'ellipsoid', P: [] }, /shapes\[3\]: a shape of type 'ellipsoid' needs a mesh/],
+    [{ type: 'polytope', A: [], b: [] }, /shapes\[3\]: a shape of type 'polytope' needs a mesh/],
+    [{ type: 'mesh' }, /'mesh' needs a mesh/],
     [{ type: 'sphere', radius: 1e30 }, /shapes\[3\]\.shape: must not reach further than 1e\+9 m/],
-    [{ type: 'cone', height: 1, half_angle: Math.PI / 2 }, /must not reach further/],
-    [{ type: 'box', size: [1, 1e300, 1] }, /must not reach further/],
+    [{ type: 'cone', height: 1, half_angle: Math.PI / 2 - 1e-10 }, /must not reach further/],
+    [{ type: 'box', size: [1, 1e30, 1] }, /must not reach further/],
     [{ type: 'halfspace', normal: [0, 0, 1e-3], offset: 1e8 }, /must not reach further/],
-  ])('%j is refused', (shape, message) => {
+  ])('%j is not drawn', (shape, message) => {
     expect(() => shapeGeometry(entry(shape as ShapeEntry['shape']), 'shapes[3]', 10)).toThrow(message);
+  });
+
+  it.each([
+    [{}, 'type', 'must be a string, got nothing'],
+    [{ type: 'teapot' }, 'type', "unknown shape type 'teapot'; known: sphere, box"],
+    [{ type: 'toString' }, 'type', 'unknown shape type'],
+    [{ type: 'sphere' }, 'radius', 'must be a number, got nothing'],
+    [{ type: 'sphere', radius: -1 }, 'radius', 'must be above 0, got -1'],
+    [{ type: 'sphere', radius: 1e-31 }, 'radius', 'must be between 1e-30 and 1e+30, got 1e-31'],
+    [{ type: 'sphere', radius: 1, colour: 3 }, 'colour', 'unknown field; known: type, radius'],
+    [{ type: 'box', size: [1, 0, 1] }, 'size[1]', 'must be above 0, got 0'],
+    [{ type: 'box', size: [1, 1] }, 'size', 'must be 3 numbers, got 2'],
+    [{ type: 'capsule', radius: 1, length: 0 }, 'length', 'must be above 0'],
+    [{ type: 'capsule', radius: 1, length: -1 }, 'length', 'must be above 0'],
+    [{ type: 'cylinder', radius: 1, length: -1 }, 'length', 'must be above 0'],
+    [{ type: 'cone', height: -1, half_angle: 1 }, 'height', 'must be above 0'],
+    [{ type: 'cone', height: 1, half_angle: Math.PI / 2 }, 'half_angle', 'must be between 0 and pi/2'],
+    [{ type: 'cone', height: 1, half_angle: 2 }, 'half_angle', 'must be between 0 and pi/2, got 2'],
+    [{ type: 'ellipsoid', semi_axes: [1, -1, 1] }, 'semi_axes[1]', 'must be above 0'],
+    [{ type: 'ellipsoid' }, '', 'must have either semi_axes or P'],
+    [{ type: 'polytope' }, '', 'must have either A and b, or vertices'],
+    [{ type: 'polytope', A: [] }, 'b', 'must be an array, got nothing'],
+    [{ type: 'rounded_polytope', vertices: [], radius: 0 }, 'radius', 'must be above 0'],
+    [{ type: 'padded_polygon', C: [], d: [], radius: -1 }, 'radius', 'must be above 0'],
+    [{ type: 'halfspace', normal: [0, 0, 0] }, 'normal', 'must not be zero'],
+    [{ type: 'minkowski_sum', parts: [] }, 'parts', 'must not be empty'],
+    [{ type: 'bundle', parts: [{ shape: { type: 'sphere', radius: 0 } }] }, 'parts[0].shape.radius', 'must be above 0'],
+  ])('%j is no shape', (shape, field, message) => {
+    expect(() => checkShape(shape, 'shape')).toThrow(`shape${field === '' ? '' : '.'}${field}: ${message}`);
   });
 });
