@@ -12,6 +12,7 @@
 
 #include "tangere/io/mjcf_geom_writer.hpp"
 #include "tangere/io/mjcf_text.hpp"
+#include "tangere/io/xml_file.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {
@@ -141,6 +142,13 @@ class Writer {
     }
   }
 
+  /// The reader refuses deeper files; what is in a body is one level deeper than the body.
+  void require_readable_depth(const std::string& body) const {
+    if (out_.depth() + 2 > detail::kMaxXmlDepth)
+      throw InputError(body, "hangs from too many bodies for a file: elements nest up to " +
+                                 std::to_string(detail::kMaxXmlDepth) + " deep");
+  }
+
   void write_body(int first) {
     if (is_world_body(first)) {
       world_body_ = first;
@@ -150,6 +158,7 @@ class Writer {
     }
     const int last = chain_[static_cast<std::size_t>(first)].last;
     const BodySpec& spec = model_.body(last).spec;
+    require_readable_depth(spec.name);
     out_.open("body").text("name", spec.name).pose(pose_at_start(model_.joint(first)));
     for (int i = first; i >= 0; i = chain_[static_cast<std::size_t>(i)].next) write_joint(model_.joint(i));
     if (spec.inertia.mass > 0.0 || !spec.inertia.inertia.isZero(0.0)) {

@@ -228,6 +228,33 @@ TEST(MjcfWriter, OtherShapesThatMjcfHas) {
   EXPECT_NEAR(plane.X_BS.p[1], 3.5, kTolerance);
 }
 
+/// Bodies `b0`, `b1`, … each fixed to the one before.
+Robot chain_of(int count) {
+  ModelBuilder builder("chain");
+  int parent = kWorld;
+  for (int i = 0; i < count; ++i) {
+    BodySpec body;
+    body.name = "b" + std::to_string(i);
+    body.inertia = mass_properties(Sphere{0.1});
+    JointSpec joint;
+    joint.name = body.name;
+    parent = builder.add_body(body, joint, parent);
+  }
+  return {builder.build(), {}, {}, {}};
+}
+
+TEST(MjcfWriter, ChainsAsLongAsTheReaderFollows) {
+  EXPECT_EQ(mjcf_from_text(to_mjcf(chain_of(95))).model.num_bodies(), 95);
+  for (const int length : {96, 2000}) {
+    try {
+      (void)to_mjcf(chain_of(length));
+      ADD_FAILURE() << length;
+    } catch (const InputError& error) {
+      EXPECT_STREQ(error.what(), "b95: hangs from too many bodies for a file: elements nest up to 98 deep");
+    }
+  }
+}
+
 TEST(MjcfWriter, WhatMjcfCannotSay) {
   const MassProperties mass = mass_properties(Box{{1, 1, 1}});
   const auto error_of = [&](const Shape& shape, JointType type) -> std::string {
