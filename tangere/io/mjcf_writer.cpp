@@ -96,7 +96,10 @@ class Writer {
     Pose motion;
     switch (spec.type) {
       case JointType::fixed:
+        break;
       case JointType::ball:
+        if (!same_axes(spec.X_CJ.R))
+          throw InputError(spec.name, "MJCF has ball joints along the axes of the body only");
         break;
       case JointType::revolute:
         motion = Pose::rotation(Eigen::AngleAxisd(initial_[at], spec.axis.normalized()).toRotationMatrix());
@@ -115,9 +118,8 @@ class Writer {
     return spec.X_PJ * motion * spec.X_CJ.inverse();
   }
 
-  static bool is_identity(const Pose& X) {
-    return (X.R - Matrix3::Identity()).cwiseAbs().maxCoeff() < 1e-12 && X.p.cwiseAbs().maxCoeff() < 1e-12;
-  }
+  static bool same_axes(const Matrix3& R) { return (R - Matrix3::Identity()).cwiseAbs().maxCoeff() < 1e-12; }
+  static bool is_identity(const Pose& X) { return same_axes(X.R) && X.p.cwiseAbs().maxCoeff() < 1e-12; }
 
   /// The bodies that only separate two joints of the one behind them.
   void find_chains() {
