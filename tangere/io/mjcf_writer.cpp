@@ -163,16 +163,24 @@ class Writer {
     require_readable_depth(spec.name);
     out_.open("body").text("name", spec.name).pose(pose_at_start(model_.joint(first)));
     for (int i = first; i >= 0; i = chain_[static_cast<std::size_t>(i)].next) write_joint(model_.joint(i));
-    if (spec.inertia.mass > 0.0 || !spec.inertia.inertia.isZero(0.0)) {
-      const Matrix3& I = spec.inertia.inertia;
-      Eigen::Matrix<double, 6, 1> full;
-      full << I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2);
-      out_.open("inertial").numbers("pos", spec.inertia.center).number("mass", spec.inertia.mass);
-      out_.numbers("fullinertia", full).close();
-    }
+    write_inertial(spec.inertia);
     geoms_.write_geoms(out_, last);
     for (const int child : children_[static_cast<std::size_t>(last)]) write_body(child);
     out_.close();
+  }
+
+  void write_inertial(const MassProperties& inertia) {
+    const Matrix3& I = inertia.inertia;
+    if (!(inertia.mass > 0.0) && I.isZero(0.0)) return;
+    out_.open("inertial").numbers("pos", inertia.center).number("mass", inertia.mass);
+    // MuJoCo takes six numbers apart by iteration, three as they are
+    if (I.isDiagonal(0.0)) {
+      out_.numbers("diaginertia", I.diagonal()).close();
+      return;
+    }
+    Eigen::Matrix<double, 6, 1> full;
+    full << I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2);
+    out_.numbers("fullinertia", full).close();
   }
 
   [[nodiscard]] bool is_world_body(int index) const {

@@ -313,6 +313,17 @@ TEST(MjcfWriter, ChainsAsLongAsTheReaderFollows) {
   }
 }
 
+TEST(MjcfWriter, InertiasAreAsShortAsTheyCanBe) {
+  const std::string text = to_mjcf(mjcf_from_text(R"(<mujoco><worldbody>
+    <body name='diagonal'><inertial pos='1 2 3' mass='4' diaginertia='.2 .3 .4'/></body>
+    <body name='full'><inertial pos='0 0 0' mass='5' fullinertia='.2 .3 .4 .01 0 0'/></body>
+    <body name='massless'/>
+  </worldbody></mujoco>)"));
+  EXPECT_NE(text.find(R"(<inertial pos="1 2 3" mass="4" diaginertia="0.2 0.3 0.4"/>)"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"(<inertial pos="0 0 0" mass="5" fullinertia="0.2 0.3 0.4 0.01 0 0"/>)"), std::string::npos);
+  EXPECT_NE(text.find(R"(<body name="massless"/>)"), std::string::npos) << text;
+}
+
 TEST(MjcfWriter, WhatMjcfCannotSay) {
   const MassProperties mass = mass_properties(Box{{1, 1, 1}});
   const auto error_of = [&](const Shape& shape, JointType type) -> std::string {
