@@ -25,42 +25,15 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
-import { BodySet, GeometryStore, ghostLook, type Drawn, type ShapeMesh } from './bodies';
+import { BodySet, GeometryStore, ghostLook, type ShapeMesh } from './bodies';
 import { Grid } from './grid';
 import { fail } from './json';
 import { Markers } from './markers';
 import { Motion } from './motion';
+import { DEFAULT_SHOW, type Show } from './options';
 import { frameAt, type Contact, type Frame, type Pair, type Recording, type Vec3 } from './recording';
 import { FINE, planeOf } from './shapes';
 import { PALETTES, type Theme } from './theme';
-
-export interface Show {
-  contacts: boolean;
-  normals: boolean;
-  impulses: boolean;
-  axes: boolean;
-  transparent: boolean;
-  ghosts: boolean;
-  witnesses: boolean;
-  scaled: boolean;
-  grid: boolean;
-  shadows: boolean;
-  drawn: Drawn;
-}
-
-export const DEFAULT_SHOW: Show = {
-  contacts: true,
-  normals: false,
-  impulses: true,
-  axes: false,
-  transparent: false,
-  ghosts: true,
-  witnesses: true,
-  scaled: true,
-  grid: true,
-  shadows: true,
-  drawn: 'visual',
-};
 
 const Z = new Vector3(0, 0, 1);
 /** How much larger than all that moves something fixed may be to be in the picture from the start. */
