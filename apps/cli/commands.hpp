@@ -42,6 +42,7 @@ struct SimulateArguments {
   /// The contact formulation: lcp, single_level or bilevel; and the relaxation of the smooth ones.
   std::string contact = "lcp";
   std::optional<double> kappa;
+  std::optional<int> points;
   /// Of the scene if not given.
   std::optional<double> time_step;
   int steps = 1000;

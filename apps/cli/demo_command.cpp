@@ -127,7 +127,7 @@ void show_scenes(const std::filesystem::path& scenes, DemoPages& pages) {
       run_scene(scenes / "mixed_stack.json", 2.0).recording);
   pages.add_recording(
       {"humanoid.html", "A humanoid falls", "33 degrees of freedom, no control; its joints have sliders."},
-      run_scene(scenes / "humanoid.xml", 1.2).recording);
+      run_scene(scenes / "humanoid.xml", 1.6, LimbsCollide::yes).recording);
 }
 
 /// Every combination of shapes. True if all gradients are right.
@@ -188,20 +188,38 @@ void show_experiments(const std::filesystem::path& scenes, const std::filesystem
                   .shown = "experiments/dcol_primitives.html"});
 }
 
-/// Recordings that are there already, of examples for instance.
-void show_recordings(const std::vector<std::string>& folders, const std::filesystem::path& output, DemoPages& pages) {
-  if (!folders.empty()) std::filesystem::create_directories(output / "recordings");
+struct NamedRecording {
+  std::string name;
+  Recording recording;
+};
+
+/// Recordings that are there already, of examples for instance. Other files are left out, with a word.
+std::vector<NamedRecording> find_recordings(const std::vector<std::string>& folders) {
+  std::vector<NamedRecording> found;
   for (const std::string& folder : folders) {
     if (!std::filesystem::is_directory(folder)) throw InputError("--recordings", folder + " is not a folder");
     std::set<std::filesystem::path> files;
     for (const auto& file : std::filesystem::directory_iterator(folder))
       if (file.path().extension() == ".json") files.insert(file.path());
     for (const std::filesystem::path& file : files) {
-      const std::string name = file.stem().string();
-      pages.add_recording({"recordings/" + name + ".html", name, "Recorded in " + file.string() + "."},
-                          recording_text(load_recording(file)));
+      try {
+        found.push_back({file.stem().string(), load_recording(file)});
+      } catch (const InputError& error) {
+        std::fprintf(stderr, "tangere demo: left out: %s\n", error.what());
+      }
     }
   }
+  return found;
+}
+
+void show_recordings(const std::vector<NamedRecording>& recordings, const std::filesystem::path& output,
+                     DemoPages& pages) {
+  if (!recordings.empty()) std::filesystem::create_directories(output / "recordings");
+  for (const auto& [name, recording] : recordings)
+    pages.add_recording(
+        {"recordings/" + name + ".html", name,
+         formatted("A recording of %zu frames, %zu bodies.", recording.frames.size(), recording.bodies.size())},
+        recording_text(recording));
 }
 
 }  // namespace
@@ -217,12 +235,13 @@ int run_demo(const DemoArguments& arguments) {
   }
   try {
     const std::filesystem::path scenes = scenes_folder(arguments.scenes, "--scenes");
+    const std::vector<NamedRecording> recordings = find_recordings(arguments.recordings);
     DemoPages pages(folder);
     const bool sweep_passed = show_sweep(scenes, pages);
     show_scenes(scenes, pages);
     show_experiments(scenes, folder, pages);
     const bool pairs_passed = show_pairs(arguments.seed, folder, pages);
-    show_recordings(arguments.recordings, folder, pages);
+    show_recordings(recordings, folder, pages);
     pages.write_gallery();
     std::printf("\nopen in a browser: %s\n",
                 std::filesystem::absolute(folder / "index.html").lexically_normal().c_str());

@@ -109,6 +109,28 @@ DemoRun simulate(const World& world, State state, int num_steps, bool check_grad
   return run;
 }
 
+/// Bodies that are only drawn collide as they look: with the floor, not with each other.
+Model with_solid_limbs(const Model& model) {
+  ModelBuilder builder(model);
+  std::uint32_t groups = 0;
+  for (const Body& body : model.bodies())
+    for (const CollisionShape& shape : body.spec.shapes) groups |= shape.group;
+  const std::uint32_t limb = ~groups & (groups + 1);
+  for (int i = 0; i < model.num_bodies(); ++i) {
+    BodySpec body = model.body(i).spec;
+    if (body.shapes.empty()) {
+      for (const VisualShape& visual : body.visuals)
+        if (const Shape* shape = std::get_if<Shape>(&visual.geometry))
+          body.shapes.push_back({.shape = *shape, .X_BS = visual.X_BV, .mask = groups});
+      for (CollisionShape& shape : body.shapes) shape.group = limb;
+    } else if (model.joint(i).nv == 0) {
+      for (CollisionShape& shape : body.shapes) shape.mask |= limb;
+    }
+    builder.set_body(i, std::move(body));
+  }
+  return builder.build();
+}
+
 }  // namespace
 
 DemoRun run_sweep(const std::filesystem::path& scenes) {
@@ -120,9 +142,10 @@ DemoRun run_sweep(const std::filesystem::path& scenes) {
                   [&](double t, const State& state) -> const VectorX& { return controller.control(t, state); });
 }
 
-DemoRun run_scene(const std::filesystem::path& file, double seconds) {
+DemoRun run_scene(const std::filesystem::path& file, double seconds, LimbsCollide limbs_collide) {
   const Scene scene = load_scene(file);
-  const World world(scene.robot.model, scene.robot.actuators, {.time_step = scene.time_step});
+  const World world(limbs_collide == LimbsCollide::yes ? with_solid_limbs(scene.robot.model) : scene.robot.model,
+                    scene.robot.actuators, {.time_step = scene.time_step});
   const VectorX u = VectorX::Zero(world.nu());
   return simulate(world, {scene.q, scene.v}, static_cast<int>(std::lround(seconds / scene.time_step)), false,
                   [&](double, const State&) -> const VectorX& { return u; });

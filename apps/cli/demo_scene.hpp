@@ -24,7 +24,11 @@ struct DemoRun {
 /// scenes/sweep.json under a controller: gravity and inertia compensated, the joints drawn along a path.
 [[nodiscard]] DemoRun run_sweep(const std::filesystem::path& scenes);
 
+/// Whether bodies that a file only draws collide with what is fixed.
+enum class LimbsCollide { no, yes };
+
 /// A scene without control, for so many seconds; gradients are not checked.
-[[nodiscard]] DemoRun run_scene(const std::filesystem::path& file, double seconds);
+[[nodiscard]] DemoRun run_scene(const std::filesystem::path& file, double seconds,
+                                LimbsCollide limbs_collide = LimbsCollide::no);
 
 }  // namespace tangere::cli

@@ -40,8 +40,8 @@ void ExperimentPages::add(const Experiment& experiment, const experiments::Outco
   gallery_.entries.push_back({.file = result,
                               .title = experiment.name,
                               .text = claim_of(experiment) + (outcome.met ? ": met." : ": NOT met."),
-                              .picture = outcome.svg});
-  gallery_.entries.insert(gallery_.entries.end(), films.begin(), films.end());
+                              .picture = outcome.svg,
+                              .shown = outcome.svg.empty() && !films.empty() ? films.front().file : ""});
 }
 
 std::string ExperimentPages::write_gallery() const {

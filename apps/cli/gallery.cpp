@@ -21,7 +21,7 @@ constexpr std::string_view kStyle = R"(<style>
   h1 { margin: 0 0 .25rem; font-size: 1.9rem; letter-spacing: -.01em; }
   p { max-width: 46rem; }
   .soft { color: var(--soft); }
-  .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.1rem; margin-top: 1.75rem; }
+  .cards { display: grid; align-items: start; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.1rem; margin-top: 1.75rem; }
   .card { display: flex; flex-direction: column; background: var(--card); border: 1px solid var(--line); border-radius: 14px; overflow: hidden; color: inherit; text-decoration: none; }
   .card:hover, .card:focus-visible { border-color: var(--accent); outline: none; }
   pre { overflow-x: auto; font: 13px/1.5 ui-monospace, monospace; }
@@ -44,16 +44,29 @@ std::string head(const std::string& title) {
   return page + "</head>\n<body>\n<main>\n";
 }
 
+/// Browsers have a bounded number of 3-D pictures: only cards that are in sight have one.
+constexpr std::string_view kScript = R"(<script>
+  const sight = new IntersectionObserver((cards) => {
+    for (const { target, isIntersecting } of cards) {
+      const page = isIntersecting ? target.dataset.page : 'about:blank';
+      if (target.getAttribute('src') !== page) target.src = page;
+    }
+  });
+  for (const frame of document.querySelectorAll('iframe')) sight.observe(frame);
+</script>
+)";
+
 std::string foot() {
-  return "<p class=\"soft\">tangere " + std::string(kVersion) + "</p>\n</main>\n</body>\n</html>\n";
+  return std::string(kScript) + "<p class=\"soft\">tangere " + std::string(kVersion) +
+         "</p>\n</main>\n</body>\n</html>\n";
 }
 
 /// A picture, or the page itself without its panels (`#embed`).
 std::string preview(const GalleryEntry& entry, bool playing) {
   const std::string& shown = entry.is_recording ? entry.file : entry.shown;
   if (shown.empty()) return entry.picture;
-  return "<iframe loading=\"lazy\" tabindex=\"-1\" title=\"" + escaped(entry.title) + "\" src=\"" + escaped(shown) +
-         "#embed" + (playing ? "&amp;play" : "") + "\"></iframe>";
+  return "<iframe tabindex=\"-1\" title=\"" + escaped(entry.title) + "\" data-page=\"" + escaped(shown) + "#embed" +
+         (playing ? "&amp;play" : "") + "\"></iframe>";
 }
 
 std::string card(const GalleryEntry& entry, bool playing) {

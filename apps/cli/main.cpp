@@ -64,6 +64,8 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   simulate_command->add_option("--kappa", simulate.kappa,
                                "Relaxation of single_level and bilevel, relative (default: 1e-6)");
+  simulate_command->add_option("--points", simulate.points,
+                               "Contact points of a pair with single_level and bilevel, 1 to 5 (default: 1)");
   simulate_command->add_option("--dt", simulate.time_step, "Time step in seconds (default: the scene's)");
   simulate_command->add_option("--steps", simulate.steps, "Number of steps")->capture_default_str();
   simulate_command->add_option("--u", simulate.u, "Control, the same in every step: nu numbers, by commas (default: 0)")

@@ -19,6 +19,7 @@
 #include "apps/cli/simulate_report.hpp"
 #include "apps/cli/text.hpp"
 #include "tangere/io/recording.hpp"
+#include "tangere/io/recording_reader.hpp"
 #include "tangere/io/scene_file.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
@@ -36,22 +37,16 @@ constexpr int kMostChecks = 20;
 void verify(const SimulateArguments& arguments) {
   if (arguments.time_step && !(*arguments.time_step > 0.0 && *arguments.time_step <= 1.0))
     throw InputError("--dt", formatted("must be above 0 and at most 1 s, got %g", *arguments.time_step));
-  if (arguments.kappa && arguments.contact == "lcp")
-    throw InputError("--kappa", "is for smooth contact: --contact single_level or bilevel");
+  for (const auto& [option, given] :
+       {std::pair{"--kappa", arguments.kappa.has_value()}, std::pair{"--points", arguments.points.has_value()}})
+    if (given && arguments.contact == "lcp")
+      throw InputError(option, "is for smooth contact: --contact single_level or bilevel");
   if (arguments.steps < 0) throw InputError("--steps", formatted("must not be negative, got %d", arguments.steps));
   if (!(arguments.frames_per_second > 0.0 && std::isfinite(arguments.frames_per_second)))
     throw InputError("--fps", formatted("must be above 0, got %g", arguments.frames_per_second));
   const std::string partial = arguments.record.empty() ? "" : arguments.record + ".partial";
   require_distinct({{"SCENE", arguments.file}},
                    {{"--record", arguments.record}, {"the unfinished --record", partial}, {"--html", arguments.html}});
-}
-
-/// Both shapes of a pair must bounce for the pair to do so.
-bool something_bounces(const World& world) {
-  int elastic = 0;
-  for (int s = 0; s < static_cast<int>(world.scene().shapes().size()); ++s)
-    if (world.scene().shape(world.model(), s).restitution > 0.0) ++elastic;
-  return elastic > 1;
 }
 
 Scene load(const SimulateArguments& arguments) {
@@ -160,6 +155,9 @@ bool run(const World& world, const VectorX& u, State& state, RecordingWriter* re
     if (interrupted_by() != 0) return false;
     progress.show(i);
     const StepResult& result = runner.advance(i, state, report);
+    if (recording != nullptr && largest(state.q) > kMostCoordinate)
+      throw std::runtime_error(
+          formatted("step %d: a coordinate is beyond %g, which no recording has", i, kMostCoordinate));
     if (recording != nullptr) recording->add(i + 1, state, result.contacts);
     audience.keep_pace((i + 1) * report.time_step);
   }
@@ -180,6 +178,7 @@ std::vector<std::pair<std::string, std::string>> stamped_options(const SimulateA
                                                            {"steps", std::to_string(arguments.steps)}};
   if (arguments.time_step) options.emplace_back("dt", exact(*arguments.time_step));
   if (arguments.kappa) options.emplace_back("kappa", exact(*arguments.kappa));
+  if (arguments.points) options.emplace_back("points", exact(*arguments.points));
   std::string u;
   for (const double value : arguments.u) u += (u.empty() ? "" : ",") + exact(value);
   if (!u.empty()) options.emplace_back("u", u);
@@ -219,9 +218,8 @@ int simulate(const SimulateArguments& arguments) {
   options.time_step = arguments.time_step.value_or(scene.time_step);
   options.formulation = formulation_from(arguments.contact);
   options.smooth.kappa = arguments.kappa.value_or(options.smooth.kappa);
+  options.smooth.points = arguments.points.value_or(options.smooth.points);
   const World world(scene.robot.model, scene.robot.actuators, options);
-  if (options.formulation != Formulation::lcp && something_bounces(world))
-    std::fprintf(stderr, "tangere simulate: smooth contact has no restitution: impacts do not bounce\n");
   const VectorX u = control_of(arguments, world);
   State state = start_of(arguments, scene);
   SimulationReport report;

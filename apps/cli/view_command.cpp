@@ -54,6 +54,7 @@ bool write_files(const ViewArguments& arguments, const ViewSource& source) {
     say_written(arguments.html);
   }
   if (!arguments.gltf.empty()) {
+    if (!arguments.ghosts.empty()) std::fprintf(stderr, "tangere view: --gltf: ghosts are left out\n");
     write_whole_file(arguments.gltf, to_gltf(source.recording));
     say_written(arguments.gltf);
   }

@@ -67,6 +67,8 @@ struct Shared {
 
   [[nodiscard]] bool is_our_host(std::string_view host) const {
     const std::string end = ":" + std::to_string(port);
+    // browsers leave out the port of HTTP
+    if (port == 80 && (host == "127.0.0.1" || host == "localhost")) return true;
     return host == "127.0.0.1" + end || host == "localhost" + end;
   }
   [[nodiscard]] bool is_our_origin(std::string_view origin) const {
@@ -187,7 +189,9 @@ class Session : public std::enable_shared_from_this<Session>, Counted {
       if (error == http::error::end_of_stream || error == beast::error::timeout ||
           error == asio::error::operation_aborted)
         return;
-      if (error) return self->refuse(http::status::bad_request, "this is not a request");
+      const http::verb method = self->parser_.get().method();
+      const bool has_only_a_body = error == http::error::body_limit && method != http::verb::get;
+      if (error && !has_only_a_body) return self->refuse(http::status::bad_request, "this is not a request");
       self->answer();
     });
   }
@@ -200,7 +204,7 @@ class Session : public std::enable_shared_from_this<Session>, Counted {
 
   void answer() {
     const http::request<http::empty_body>& request = parser_.get();
-    if (!shared_.is_our_host(view(request[http::field::host])))
+    if (request.count(http::field::host) != 1 || !shared_.is_our_host(view(request[http::field::host])))
       return refuse(http::status::forbidden, "this server answers to 127.0.0.1 and localhost only");
     const bool has_origin = request.find(http::field::origin) != request.end();
     if (has_origin && !shared_.is_our_origin(view(request[http::field::origin])))
@@ -275,6 +279,8 @@ class Session : public std::enable_shared_from_this<Session>, Counted {
                     std::to_string(shared_.port) + " ws://localhost:" + std::to_string(shared_.port) +
                     "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     if (live) answer->set("X-Tangere-Live", "1");
+    if (status == http::status::method_not_allowed) answer->set(http::field::allow, "GET, HEAD");
+    if (status == http::status::upgrade_required) answer->set(http::field::upgrade, "websocket");
     answer->keep_alive(false);
     answer->content_length(asio::buffer_size(shared_answer->buffers()));
     stream_.expires_after(kAnswerTime);

@@ -1,5 +1,7 @@
 #include "apps/cli/view_source.hpp"
 
+#include <algorithm>
+
 #include "apps/cli/text.hpp"
 #include "tangere/io/query_recording.hpp"
 #include "tangere/io/recording_model.hpp"
@@ -40,19 +42,21 @@ ViewSource from_recording(std::string text, const std::string& file) {
   return source;
 }
 
-bool is_xml(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  return first != std::string_view::npos && text[first] == '<';
+/// That is not blank.
+std::string_view first_line(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n\xEF\xBB\xBF"), text.size()));
+  return text.substr(0, text.find('\n'));
 }
+
+bool is_xml(std::string_view text) { return first_line(text).starts_with('<'); }
 
 }  // namespace
 
 ViewSource load_view_source(const std::string& file, const LoadOptions& options) {
   std::string text = read_whole_file(file, kMaxRecordingSize);
   if (looks_like_recording(text)) return from_recording(std::move(text), file);
-  if (is_xml(text) || text.substr(0, 65536).find("\"tangere-scene\"") != std::string::npos)
-    return from_scene(file, options);
-  if (text.substr(0, text.find('\n')).find("\"shape\"") != std::string::npos)
+  if (is_xml(text) || declares_format(text, "tangere-scene")) return from_scene(file, options);
+  if (first_line(text).find("\"shape\"") != std::string_view::npos)
     return {.recording = record_queries(text, file), .notes = {}};
   throw InputError(file, "is not a recording, a scene, a robot (URDF, MJCF) or a file of queries");
 }

@@ -1,8 +1,11 @@
 #include "apps/cli/viewer_page.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <string>
 #include <system_error>
 
 #include "apps/cli/folders.hpp"
@@ -36,8 +39,11 @@ void write_whole_file(const std::filesystem::path& file, std::string_view text) 
     throw InputError(file.string(), "cannot be written: it is a folder");
   // not a file (a terminal, a pipe): there is nothing to keep whole
   const bool direct = std::filesystem::exists(file, failure) && !std::filesystem::is_regular_file(file, failure);
-  std::filesystem::path target = file;
-  if (!direct) target += ".partial";
+  // through links, not in their place; under a name that nobody else gives
+  const std::filesystem::path real =
+      std::filesystem::is_symlink(file, failure) ? std::filesystem::weakly_canonical(file, failure) : file;
+  std::filesystem::path target = real;
+  if (!direct) target += "." + std::to_string(getpid()) + ".tmp";
   const auto fail = [&] {
     const std::string reason = errno != 0 ? std::strerror(errno) : "output failed";
     // half of a file is of no use to anybody
@@ -51,7 +57,7 @@ void write_whole_file(const std::filesystem::path& file, std::string_view text) 
   out.close();
   if (!out) fail();
   if (direct) return;
-  std::filesystem::rename(target, file, failure);
+  std::filesystem::rename(target, real, failure);
   if (failure) throw InputError(file.string(), "cannot be written: " + failure.message());
 }
 

@@ -12,6 +12,9 @@
 
 namespace tangere {
 
+/// Iterations of a collision, cold or warm.
+inline constexpr int kCollisionIterations = 60;
+
 /// The collision of a pair at fixed poses (private to contact): α and x on the central path z ∘ s = κ e.
 class CollisionProblem final : public NcpProblem {
  public:

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include <Eigen/Geometry>
 
 #include "tangere/contact/contact_frame.hpp"
+#include "tangere/geometry/bounds.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {
@@ -16,7 +18,30 @@ namespace {
 constexpr double kFirstStep = 1e-3;
 constexpr double kLastStep = 1e-7;
 
+/// Of the largest parameter of its kind: what counts as small.
+constexpr double kSmallPart = 1e-2;
+
 using Vector7 = Eigen::Matrix<double, 7, 1>;
+
+/// A name without its indices and axes: parameters of one unit and size (`size.x` and `size.y`, `A[0].x` and `A[3].z`).
+std::string kind_of(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  const bool axis = dot != std::string::npos && name.find_first_not_of("xyz", dot + 1) == std::string::npos;
+  std::string out;
+  int depth = 0;
+  for (const char c : axis ? name.substr(0, dot) : name) {
+    if (c == '[') ++depth;
+    if (depth == 0) out += c;
+    if (c == ']') --depth;
+  }
+  return out;
+}
+
+/// Half the diagonal of its box; infinite for a half-space.
+double reach(const Shape& shape) {
+  const Aabb box = bounds(shape);
+  return 0.5 * (box.upper - box.lower).norm();
+}
 
 /// Point, normal and distance of a contact with other shapes, as long as its features are the same.
 class Resized {
@@ -29,6 +54,18 @@ class Resized {
   }
 
   [[nodiscard]] double value() const { return changed().parameters()[parameter_]; }
+
+  /// What differences are relative to: the parameter, but where it is small beside others of its kind (a component of a
+  /// normal may be 0) or there is none, these, or the shapes.
+  [[nodiscard]] double typical_size() const {
+    const std::string kind = kind_of(changed().parameter_names()[static_cast<std::size_t>(parameter_)]);
+    double largest = 0.0;
+    for (std::size_t i = 0; i < changed().parameter_names().size(); ++i)
+      if (kind_of(changed().parameter_names()[i]) == kind)
+        largest = std::max(largest, std::abs(changed().parameters()[static_cast<Eigen::Index>(i)]));
+    const double size = std::max(std::abs(value()), kSmallPart * largest);
+    return size > 0.0 ? size : std::min(reach(A_), reach(B_));
+  }
 
   [[nodiscard]] std::optional<Vector7> at(double value) {
     VectorX values = changed().parameters();
@@ -90,8 +127,7 @@ std::optional<Vector7> difference(Resized& resized, double x, double h, int side
 
 std::optional<Vector7> derivative(Resized& resized) {
   const double x = resized.value();
-  // a component of a normal may be 0
-  const double size = std::max(std::abs(x), 1e-2);
+  const double size = resized.typical_size();
   for (const int sides : {2, 1, -1})
     for (double h = kFirstStep; h >= kLastStep; h *= 0.1)
       if (const auto found = difference(resized, x, h * size, sides)) return found;

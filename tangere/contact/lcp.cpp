@@ -8,8 +8,14 @@
 #include "tangere/multibody/mass_matrix.hpp"
 
 namespace tangere {
+namespace {
 
-LcpContact::LcpContact(const Model& model) {
+/// From here on a matrix of the bodies is smaller than one of the rows.
+constexpr std::size_t kManyRows = 64;
+
+}  // namespace
+
+LcpContact::LcpContact(const Model& model) : sparse_(model) {
   tree_of_dof_.resize(static_cast<std::size_t>(model.nv()));
   for (int b = 0; b < model.num_bodies(); ++b) {
     const std::span<const int> way = way_of(model, b);
@@ -80,30 +86,132 @@ int LcpContact::find_islands(const Model& model, const ContactProblem& problem) 
   return count;
 }
 
-/// Of the island in hand.
-void LcpContact::set_margin(const ContactProblem& problem, const BoxedLcpSolution& solved) {
+/// Those of the island in hand, and where each row is among them.
+void LcpContact::gather_rows(const ContactProblem& problem, int island) {
+  const std::size_t n = problem.rows.size();
+  rows_.clear();
+  local_.assign(n, -1);
+  for (std::size_t r = 0; r < n; ++r) {
+    if (island_of_row_[r] != island) continue;
+    local_[r] = static_cast<int>(rows_.size());
+    rows_.push_back(static_cast<int>(r));
+  }
+}
+
+/// b, boxes and sets of the rows in hand.
+void LcpContact::gather_boxes(const ContactProblem& problem, VectorArgument v_free) {
+  const auto nv = static_cast<std::size_t>(v_free.size());
+  b_.resize(rows_.size());
+  boxes_.clear();
+  sets_.clear();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto r = static_cast<std::size_t>(rows_[i]);
+    const double* row = problem.J.data() + r * nv;
+    double b = -problem.rows[r].target;
+    for (std::size_t k = 0; k < nv; ++k)
+      if (row[k] != 0.0) b += row[k] * v_free[static_cast<Eigen::Index>(k)];
+    b_[i] = b;
+    boxes_.push_back(problem.boxes[r]);
+    if (boxes_.back().normal >= 0) {
+      boxes_.back().normal = local_[static_cast<std::size_t>(boxes_.back().normal)];
+      TANGERE_ASSERT(boxes_.back().normal >= 0);
+    }
+    sets_.push_back(guess_[r]);
+  }
+}
+
+/// A of the rows in hand, over the entries of J that there are.
+LcpContact::MatrixMap LcpContact::fill_matrix(const Model& model, const Data& data, const ContactProblem& problem) {
+  const auto nv = static_cast<std::size_t>(model.nv());
+  const std::size_t m = rows_.size();
+  const std::size_t width = (m + 7) / 8 * 8;
+  MinvJt_.assign(nv * width, 0.0);
+  for (std::size_t i = 0; i < m; ++i) {
+    const double* row = problem.J.data() + static_cast<std::size_t>(rows_[i]) * nv;
+    for (std::size_t k = 0; k < nv; ++k) MinvJt_[k * width + i] = row[k];
+  }
+  solve_mass_matrix_columns(model, data, MinvJt_.data(), static_cast<std::ptrdiff_t>(width), static_cast<int>(m));
+  A_.assign(m * width, 0.0);
+  for (std::size_t i = 0; i < m; ++i) {
+    const double* row = problem.J.data() + static_cast<std::size_t>(rows_[i]) * nv;
+    double* to = A_.data() + i * width;
+    for (std::size_t k = 0; k < nv; ++k) {
+      const double a = row[k];
+      if (a == 0.0) continue;
+      const double* from = MinvJt_.data() + k * width;
+      for (std::size_t j = 0; j < width; ++j) to[j] += a * from[j];
+    }
+  }
+  const auto size = static_cast<Eigen::Index>(m);
+  return {A_.data(), size, size, Eigen::OuterStride<>(static_cast<Eigen::Index>(width))};
+}
+
+/// A few rows, by their matrix.
+void LcpContact::solve_few(const Model& model, const Data& data, ContactProblem& problem,
+                           const BoxedLcpOptions& options) {
+  const MatrixMap A = fill_matrix(model, data, problem);
+  const Eigen::Map<const VectorX> b(b_.data(), A.rows());
+  const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
+  const bool least_squares = problem.redundancy == Redundancy::least_squares &&
+                             solved.status == BoxedLcpStatus::solved &&
+                             least_squares_impulses(A, b, boxes_, solved.sets, f_ = solved.f, w_ = solved.w);
+  if (least_squares)
+    for (const int r : rows_) problem.boxes[static_cast<std::size_t>(r)].compliance = 0.0;
+  const VectorX& f = least_squares ? f_ : solved.f;
+  keep(problem, solved, f, least_squares ? w_ : solved.w, [&](Eigen::Index i) { return A(i, i); });
+  // M⁻¹ Jᵀ is there
+  const auto width = static_cast<std::size_t>(A.outerStride());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const double impulse = f[static_cast<Eigen::Index>(i)];
+    if (impulse == 0.0) continue;
+    for (Eigen::Index k = 0; k < model.nv(); ++k)
+      solution_.v_plus[k] += MinvJt_[static_cast<std::size_t>(k) * width + i] * impulse;
+  }
+}
+
+/// Many rows, by the parts of their matrix.
+void LcpContact::solve_many(const Model& model, const Data& data, const ContactProblem& problem,
+                            const BoxedLcpOptions& options) {
+  const SparseRows& A = sparse_.build(model, data, problem, rows_);
+  const Eigen::Map<const VectorX> b(b_.data(), static_cast<Eigen::Index>(rows_.size()));
+  const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
+  keep(problem, solved, solved.f, solved.w, [&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); });
+  sparse_.add_velocities(solved.f, solution_.v_plus);
+}
+
+/// The answer of the island in hand, into that of the step.
+template <class Diagonal>
+void LcpContact::keep(const ContactProblem& problem, const BoxedLcpSolution& solved, const VectorX& f, const VectorX& w,
+                      const Diagonal& diagonal) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto r = static_cast<Eigen::Index>(rows_[i]);
+    solution_.f[r] = f[static_cast<Eigen::Index>(i)];
+    solution_.w[r] = w[static_cast<Eigen::Index>(i)];
+    solution_.sets[static_cast<std::size_t>(r)] = solved.sets[i];
+  }
+  if (solved.status != BoxedLcpStatus::solved) solution_.status = solved.status;
+  solution_.residual = std::max(solution_.residual, solved.residual);
+  ++solution_.stages[static_cast<std::size_t>(solved.stage)];
+
   const double largest = solved.f.cwiseAbs().maxCoeff();
   if (!(largest > 0.0)) return;
-  const auto width = static_cast<Eigen::Index>((rows_.size() + 7) / 8 * 8);
   for (Eigen::Index i = 0; i < solved.f.size(); ++i) {
-    const auto r = static_cast<std::size_t>(rows_[static_cast<std::size_t>(i)]);
-    const BoxedLcpRow& box = problem.boxes[r];
+    const BoxedLcpRow& box = problem.boxes[static_cast<std::size_t>(rows_[static_cast<std::size_t>(i)])];
     const double normal = box.normal < 0 ? 0.0 : solution_.f[box.normal];
     // friction of what does not press has no set to change
     if (box.normal >= 0 && normal == 0.0) continue;
     const double upper = box.normal < 0 ? box.upper : box.friction * normal;
     const double lower = box.normal < 0 ? box.lower : -upper;
-    const double f = solved.f[i];
+    const double force = solved.f[i];
     const double margin = solved.sets[static_cast<std::size_t>(i)] == RowSet::clamped
-                              ? std::min(f - lower, upper - f)
-                              : std::abs(solved.w[i]) / A_[static_cast<std::size_t>(i * width + i)];
+                              ? std::min(force - lower, upper - force)
+                              : std::abs(solved.w[i]) / diagonal(i);
     solution_.margin = std::min(solution_.margin, margin / largest);
   }
 }
 
 const LcpSolution& LcpContact::solve(const Model& model, const Data& data, ContactProblem& problem,
                                      VectorArgument v_free, const BoxedLcpOptions& options) {
-  const auto nv = static_cast<std::size_t>(model.nv());
   const std::size_t n = problem.rows.size();
   solution_.f.reset(static_cast<Eigen::Index>(n));
   solution_.w.reset(static_cast<Eigen::Index>(n));
@@ -121,78 +229,16 @@ const LcpSolution& LcpContact::solve(const Model& model, const Data& data, Conta
   }
   guess_sets(problem);
   solution_.num_islands = find_islands(model, problem);
-
+  const bool by_parts = n >= kManyRows && problem.redundancy == Redundancy::compliance;
+  if (by_parts) sparse_.invert_masses(model, data);
   for (int island = 0; island < solution_.num_islands; ++island) {
-    rows_.clear();
-    local_.assign(n, -1);
-    for (std::size_t r = 0; r < n; ++r) {
-      if (island_of_row_[r] != island) continue;
-      local_[r] = static_cast<int>(rows_.size());
-      rows_.push_back(static_cast<int>(r));
+    gather_rows(problem, island);
+    gather_boxes(problem, v_free);
+    if (by_parts && rows_.size() >= kManyRows) {
+      solve_many(model, data, problem, options);
+    } else {
+      solve_few(model, data, problem, options);
     }
-
-    // M⁻¹ Jᵀ, a column a row
-    const std::size_t m = rows_.size();
-    const std::size_t width = (m + 7) / 8 * 8;
-    MinvJt_.assign(nv * width, 0.0);
-    for (std::size_t i = 0; i < m; ++i) {
-      const double* row = problem.J.data() + static_cast<std::size_t>(rows_[i]) * nv;
-      for (std::size_t k = 0; k < nv; ++k) MinvJt_[k * width + i] = row[k];
-    }
-    solve_mass_matrix_columns(model, data, MinvJt_.data(), static_cast<std::ptrdiff_t>(width), static_cast<int>(m));
-
-    // A and b, over the entries of J that there are
-    A_.assign(m * width, 0.0);
-    b_.resize(m);
-    boxes_.clear();
-    sets_.clear();
-    for (std::size_t i = 0; i < m; ++i) {
-      const auto r = static_cast<std::size_t>(rows_[i]);
-      const double* row = problem.J.data() + r * nv;
-      double* to = A_.data() + i * width;
-      double b = -problem.rows[r].target;
-      for (std::size_t k = 0; k < nv; ++k) {
-        const double a = row[k];
-        if (a == 0.0) continue;
-        b += a * v_free[static_cast<Eigen::Index>(k)];
-        const double* from = MinvJt_.data() + k * width;
-        for (std::size_t j = 0; j < width; ++j) to[j] += a * from[j];
-      }
-      b_[i] = b;
-      boxes_.push_back(problem.boxes[r]);
-      if (boxes_.back().normal >= 0) {
-        boxes_.back().normal = local_[static_cast<std::size_t>(boxes_.back().normal)];
-        TANGERE_ASSERT(boxes_.back().normal >= 0);
-      }
-      sets_.push_back(guess_[r]);
-    }
-    const auto rows = static_cast<Eigen::Index>(m);
-    const Eigen::Map<const MatrixX, 0, Eigen::OuterStride<>> A(A_.data(), rows, rows,
-                                                               Eigen::OuterStride<>(static_cast<Eigen::Index>(width)));
-    const Eigen::Map<const VectorX> b(b_.data(), rows);
-    const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
-
-    const bool least_squares = problem.redundancy == Redundancy::least_squares &&
-                               solved.status == BoxedLcpStatus::solved &&
-                               least_squares_impulses(A, b, boxes_, solved.sets, f_ = solved.f, w_ = solved.w);
-    if (least_squares)
-      for (const int r : rows_) problem.boxes[static_cast<std::size_t>(r)].compliance = 0.0;
-    const VectorX& impulses = least_squares ? f_ : solved.f;
-    const VectorX& velocities = least_squares ? w_ : solved.w;
-
-    for (std::size_t i = 0; i < m; ++i) {
-      const auto r = static_cast<Eigen::Index>(rows_[i]);
-      const double f = impulses[static_cast<Eigen::Index>(i)];
-      solution_.f[r] = f;
-      solution_.w[r] = velocities[static_cast<Eigen::Index>(i)];
-      solution_.sets[static_cast<std::size_t>(r)] = solved.sets[i];
-      if (f == 0.0) continue;
-      for (std::size_t k = 0; k < nv; ++k) solution_.v_plus[static_cast<Eigen::Index>(k)] += MinvJt_[k * width + i] * f;
-    }
-    set_margin(problem, solved);
-    if (solved.status != BoxedLcpStatus::solved) solution_.status = solved.status;
-    solution_.residual = std::max(solution_.residual, solved.residual);
-    ++solution_.stages[static_cast<std::size_t>(solved.stage)];
   }
   last_.keys = problem.keys;
   last_.sets = solution_.sets;

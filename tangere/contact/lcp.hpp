@@ -4,7 +4,9 @@
 ///
 ///   A = J M⁻¹ Jᵀ,   b = J v_free − target,   v⁺ = v_free + M⁻¹ Jᵀ f
 ///
-/// An island is a set of trees that rows hold together; islands do not see each other, and each is solved alone.
+/// An island is a set of trees that rows hold together; islands do not see each other, and each is solved alone. Small
+/// ones by their matrix A, large ones by its parts (sparse_island.hpp): the same problem, and the same answer but for
+/// rounding.
 
 #include <array>
 #include <limits>
@@ -12,6 +14,7 @@
 
 #include "tangere/contact/problem.hpp"
 #include "tangere/contact/smooth_warm_start.hpp"
+#include "tangere/contact/sparse_island.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 
 namespace tangere {
@@ -57,10 +60,19 @@ class LcpContact {
   void guess_sets(const ContactProblem& problem);
   int find_islands(const Model& model, const ContactProblem& problem);
   int root(int tree);
-  void set_margin(const ContactProblem& problem, const BoxedLcpSolution& solved);
+  using MatrixMap = Eigen::Map<const MatrixX, 0, Eigen::OuterStride<>>;
+  void gather_rows(const ContactProblem& problem, int island);
+  void gather_boxes(const ContactProblem& problem, VectorArgument v_free);
+  MatrixMap fill_matrix(const Model& model, const Data& data, const ContactProblem& problem);
+  void solve_few(const Model& model, const Data& data, ContactProblem& problem, const BoxedLcpOptions& options);
+  void solve_many(const Model& model, const Data& data, const ContactProblem& problem, const BoxedLcpOptions& options);
+  template <class Diagonal>
+  void keep(const ContactProblem& problem, const BoxedLcpSolution& solved, const VectorX& f, const VectorX& w,
+            const Diagonal& diagonal);
 
   LcpSolution solution_;
   BoxedLcpSolver solver_;
+  SparseIsland sparse_;
   WarmStart last_;
   std::vector<RowSet> guess_;
   /// By tree (first coordinate of its root), and by row.

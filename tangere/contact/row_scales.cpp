@@ -7,6 +7,7 @@
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
+#include "tangere/multibody/way_columns.hpp"
 
 namespace tangere {
 namespace {
@@ -20,14 +21,29 @@ RowScales::RowScales(const Model& model) : smooth_(model) {
   Data data(model);
   (void)mass_matrix(model, data, neutral_configuration(model));
   factor_mass_matrix(model, data);
-  const MatrixX inverse = inverse_mass_matrix(model, data);
-  for (int k = 0; k < model.nv(); ++k) coordinate_.push_back(inverse(k, k));
-  Matrix6X J;
+  // column by column: the inverse of a large model's M is larger than all else
+  VectorX x(model.nv());
+  for (int k = 0; k < model.nv(); ++k) {
+    x.setZero();
+    x[k] = 1.0;
+    solve_mass_matrix(model, data, x);
+    coordinate_.push_back(x[k]);
+  }
+  Matrix6X motions(6, model.nv());
   for (int b = 0; b < model.num_bodies(); ++b) {
-    body_jacobian(model, data, b, J);
-    const MatrixX mobility = J * inverse * J.transpose();
+    const std::span<const int> way = way_of(model, b);
+    const auto length = static_cast<Eigen::Index>(way.size());
+    way_columns(model, data, b, body_pose(model, data, b).p, motions.leftCols(length));
+    // the diagonal of J M⁻¹ Jᵀ
+    Vector6 mobility = Vector6::Zero();
+    for (int i = 0; i < 6; ++i) {
+      x.setZero();
+      for (Eigen::Index k = 0; k < length; ++k) x[way[static_cast<std::size_t>(k)]] = motions(i, k);
+      solve_mass_matrix(model, data, x);
+      for (Eigen::Index k = 0; k < length; ++k) mobility[i] += motions(i, k) * x[way[static_cast<std::size_t>(k)]];
+    }
     // a body that turns about its origin moves at its surface
-    const double turning = mobility.bottomRightCorner(3, 3).trace() / 3.0;
+    const double turning = mobility.tail<3>().sum() / 3.0;
     const MassProperties& inertia = model.body(b).spec.inertia;
     double reach = inertia.center.norm();
     if (inertia.mass > 0.0) reach += std::sqrt(inertia.inertia.trace() / inertia.mass);
@@ -42,7 +58,7 @@ RowScales::RowScales(const Model& model) : smooth_(model) {
     }
     // whatever moves at all has a compliance
     if (reach == 0.0) reach = kSomeReach;
-    linear_.push_back(mobility.topLeftCorner(3, 3).trace() / 3.0 + turning * reach * reach);
+    linear_.push_back(mobility.head<3>().sum() / 3.0 + turning * reach * reach);
     angular_.push_back(turning + (turning == 0.0 ? linear_.back() / (reach * reach) : 0.0));
   }
 }

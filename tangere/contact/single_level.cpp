@@ -18,19 +18,44 @@
 namespace tangere {
 namespace {
 
+/// The pull on further points, as a part of the force 1 that α has.
+constexpr double kPull = 0.1;
+
 Aabb widened(const Aabb& box, double by) {
   return {box.lower - Vector3::Constant(by), box.upper + Vector3::Constant(by)};
 }
 
-/// Whether a link is a free body by itself: no tree, no armature.
-bool is_single(const Links& links, int index) {
-  const Link& link = links[index];
-  if (link.kind != Link::Kind::free || link.parent >= 0 || !(link.inertia.m > 0.0)) return false;
-  for (const Link& other : links.links)
-    if (other.parent == index) return false;
-  for (int k = link.v; k < link.v + 6; ++k)
-    if (links.armature[static_cast<std::size_t>(k)] != 0.0) return false;
-  return true;
+/// By link, whether it is a free body by itself: no tree, no armature, no loop.
+std::vector<char> find_singles(const Model& model, const ContactOptions& options) {
+  const Links& links = model.links();
+  std::vector<char> single(links.links.size(), 1);
+  for (std::size_t i = 0; i < links.links.size(); ++i) {
+    const Link& link = links.links[i];
+    if (link.parent >= 0) single[static_cast<std::size_t>(link.parent)] = 0;
+    if (link.kind != Link::Kind::free || link.parent >= 0 || !(link.inertia.m > 0.0)) single[i] = 0;
+    if (single[i] == 0) continue;
+    for (int k = link.v; k < link.v + 6; ++k)
+      if (links.armature[static_cast<std::size_t>(k)] != 0.0) single[i] = 0;
+  }
+  if (!options.constraints) return single;
+  for (const LoopConstraint& constraint : model.constraints())
+    for (const int body : {constraint.body_A, constraint.body_B}) {
+      const int link = body == kWorld ? -1 : links.bodies[static_cast<std::size_t>(body)].link;
+      if (link >= 0) single[static_cast<std::size_t>(link)] = 0;
+    }
+  return single;
+}
+
+/// Whose surface touches others in one point.
+bool is_round(const Shape& shape) { return shape.get_if<Sphere>() != nullptr || shape.get_if<Ellipsoid>() != nullptr; }
+
+/// On the contact point of a pair, in the axes of its smaller set: none on the first; the others are pulled towards the
+/// corners of a tetrahedron, which seen along any axis are the corners of a square.
+Vector3 pull_on(int point) {
+  constexpr double kCorners[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+  if (point == 0) return Vector3::Zero();
+  const double* corner = kCorners[point - 1];
+  return kPull * Vector3(corner[0], corner[1], corner[2]);
 }
 
 /// Shapes with flat faces, which resist being turned about the normal.
@@ -41,14 +66,9 @@ bool has_faces(const Shape& shape) {
 
 }  // namespace
 
-void require_smooth_support(const Model& model, const ContactOptions& options) {
-  if (options.constraints && !model.constraints().empty())
-    throw InputError("contact", "smooth contact has no loop constraints ('" + model.constraints().front().name +
-                                    "'): use lcp, or set constraints to false");
-  for (const Joint& joint : model.joints())
-    if (options.mimics && joint.mimic_source >= 0)
-      throw InputError("contact",
-                       "smooth contact has no mimics ('" + joint.spec.name + "'): use lcp, or set mimics to false");
+void require_smooth_support(const ContactOptions& options) {
+  if (options.rolling_friction > 0.0)
+    throw InputError("contact.rolling_friction", "is for hard contact: smooth contact has torsional friction only");
 }
 
 SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene& scene, const SmoothUnits& units,
@@ -61,9 +81,10 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
       contact_options_(contact_options),
       units_(units),
       coordinates_(model, units, time_step),
-      island_(problem_) {
+      island_(problem_),
+      old_velocities_(model) {
   options_.verify();
-  require_smooth_support(model, contact_options);
+  require_smooth_support(contact_options);
   problem_.units = &coordinates_;
   problem_.time_step = time_step;
   problem_.kappa = options.kappa;
@@ -73,11 +94,13 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
   for (std::size_t i = 0; i < scene.shapes().size(); ++i) {
     const CollisionShape& shape = scene.shape(model, static_cast<int>(i));
     (void)broad_phase_.add({Vector3::Zero(), Vector3::Zero()}, {shape.group, shape.mask});
+    elastic_ = elastic_ || shape.restitution > 0.0;
   }
   poses_.resize(scene.shapes().size());
   reach_of_step_.resize(scene.shapes().size());
   find_movers();
   add_joint_rows();
+  add_equalities();
   solution_.v_plus.setZero(model.nv());
 }
 
@@ -89,9 +112,10 @@ void SingleLevelContact::find_movers() {
   moves_.assign(count, 0);
   std::vector<int> mover_of_link(links.links.size(), -1);
   std::vector<int> tree_dofs;
+  const std::vector<char> single = find_singles(model_, contact_options_);
   for (int i = 0; i < links.size(); ++i) {
     const Link& link = links[i];
-    if (!is_single(links, i)) {
+    if (single[static_cast<std::size_t>(i)] == 0) {
       for (int k = link.v; k < link.v + link.nv; ++k) tree_dofs.push_back(k);
       continue;
     }
@@ -139,6 +163,24 @@ void SingleLevelContact::add_joint_rows() {
   }
 }
 
+/// Loops and mimics, but for those between bodies that do not move.
+void SingleLevelContact::add_equalities() {
+  if (problem_.tree == nullptr) return;
+  if (contact_options_.constraints)
+    for (const LoopConstraint& constraint : model_.constraints()) {
+      SmoothEquality loop =
+          SmoothEquality::loop(constraint, model_, units_, coordinates_, time_step_, contact_options_);
+      if (!loop.dofs().empty()) problem_.equalities.push_back(std::move(loop));
+    }
+  if (contact_options_.mimics)
+    for (int j = 0; j < model_.num_bodies(); ++j)
+      if (model_.joint(j).mimic_source >= 0)
+        problem_.equalities.push_back(SmoothEquality::mimic(j, model_, coordinates_, time_step_, contact_options_));
+  std::size_t rows = 0;
+  for (const SmoothEquality& equality : problem_.equalities) rows += static_cast<std::size_t>(equality.num_rows());
+  problem_.lambda.assign(rows, 0.0);
+}
+
 void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state) {
   for (FreeMover& mover : problem_.free) {
     const int k = mover.first_v;
@@ -151,6 +193,7 @@ void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state
   }
   if (problem_.tree != nullptr)
     problem_.tree->begin(state.q, last_mass_matrix(model_, data), state.implicit_inertia, state.v_free, time_step_);
+  for (SmoothEquality& equality : problem_.equalities) equality.begin(model_, data, state.q);
   v_ = state.v;
   v_free_ = state.v_free;
 }
@@ -194,6 +237,7 @@ void SingleLevelContact::add_candidates(int a, int b) {
   const Shape& A = scene_.shape(model_, a).shape;
   const Shape& B = scene_.shape(model_, b).shape;
   const double reach = reach_of_step_[static_cast<std::size_t>(a)] + reach_of_step_[static_cast<std::size_t>(b)];
+  const int num_points = is_round(A) || is_round(B) ? 1 : options_.points;
   const std::span<const ConvexPart> parts_A = A.parts();
   const std::span<const ConvexPart> parts_B = B.parts();
   for (std::size_t i = 0; i < parts_A.size(); ++i)
@@ -214,8 +258,10 @@ void SingleLevelContact::add_candidates(int a, int b) {
       if (!parts_A[i].set->scaled) gap = above(*parts_A[i].set, X_A, X_B.p, radius_B);
       if (!parts_B[j].set->scaled) gap = above(*parts_B[j].set, X_B, X_A.p, radius_A);
       if (gap > reach) continue;
-      candidates_.push_back(
-          {.key = {a, static_cast<int>(i), b, static_cast<int>(j)}, .mover_A = mover_of(a), .mover_B = mover_of(b)});
+      for (int point = 0; point < num_points; ++point)
+        candidates_.push_back({.key = {a, static_cast<int>(i), b, static_cast<int>(j), point},
+                               .mover_A = mover_of(a),
+                               .mover_B = mover_of(b)});
     }
 }
 
@@ -291,6 +337,10 @@ SideBody SingleLevelContact::side_of(int shape, const Pose& X_SP) const {
   return {SideBody::Kind::free, mover, X_LB * X_BP};
 }
 
+double SingleLevelContact::restitution_of(const PairKey& key) const {
+  return scene_.shape(model_, key.shape_A).restitution * scene_.shape(model_, key.shape_B).restitution;
+}
+
 double SingleLevelContact::torsion_radius(int a, int b, double length) const {
   if (contact_options_.torsional_friction > 0.0) return contact_options_.torsional_friction / length;
   const bool flat = has_faces(scene_.shape(model_, a).shape) && has_faces(scene_.shape(model_, b).shape);
@@ -306,6 +356,8 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.key = key;
   slot.island = candidate.island;
   slot.left_out = false;
+  slot.rebound_gap = 0.0;
+  slot.rebound = -1;
   slot.sides = {side_of(key.shape_A, part_A.X_SP), side_of(key.shape_B, part_B.X_SP)};
 
   // units of the smaller and of the lighter
@@ -335,8 +387,9 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
 
   slot.pair.moves_A = every_side_ || candidate.mover_A >= 0;
   slot.pair.moves_B = every_side_ || candidate.mover_B >= 0;
-  slot.pair.A.set(*part_A.set, 1.0 / slot.units.length);
-  slot.pair.B.set(*part_B.set, 1.0 / slot.units.length);
+  const Vector3 pull = pull_on(key.point);
+  slot.pair.A.set(*part_A.set, 1.0 / slot.units.length, at_A ? pull : pull_on(0));
+  slot.pair.B.set(*part_B.set, 1.0 / slot.units.length, at_A ? pull_on(0) : pull);
   slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(key.shape_A, key.shape_B, slot.units.length),
                          options_.friction);
 }
@@ -350,12 +403,49 @@ void SingleLevelContact::fill_slots() {
   problem_.lay_out();
 }
 
+/// What pairs with restitution keep apart, from the state before the step.
+void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& state) {
+  if (!elastic_) return;
+  old_velocities_.set(model_, data, state.v);
+  const NcpOptions collision{
+      .kappa = options_.kappa, .tolerance = problem_.inner_tolerance, .max_iterations = kCollisionIterations};
+  int count = 0;
+  for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
+    PairSlot& slot = problem_.pairs[i];
+    const double restitution = restitution_of(slot.key);
+    if (restitution == 0.0) continue;
+    slot.rebound = count++;
+    if (problem_.rebounds.size() < static_cast<std::size_t>(count)) problem_.rebounds.emplace_back();
+    const Units& unit = slot.units;
+    Impact impact{.restitution = restitution,
+                  .time_step = time_step_ * unit.speed / unit.length,
+                  .bounce_speed = contact_options_.bounce_speed / unit.speed,
+                  .shift = slot.num_cones * options_.kappa,
+                  .length = unit.length};
+    for (const int side : {0, 1}) {
+      const int shape = side == 0 ? slot.key.shape_A : slot.key.shape_B;
+      const int part = side == 0 ? slot.key.part_A : slot.key.part_B;
+      const Pose X = poses_[static_cast<std::size_t>(shape)] *
+                     scene_.shape(model_, shape).shape.parts()[static_cast<std::size_t>(part)].X_SP;
+      Pose& in_units = side == 0 ? impact.X_A : impact.X_B;
+      in_units = {X.R, (X.p - slot.origin) / unit.length};
+      const int body = body_of(slot, side);
+      impact.twist += (side == 0 ? -1.0 : 1.0) * old_velocities_.twist(model_, data, body, slot.origin);
+    }
+    impact.twist.head<3>() /= unit.speed;
+    impact.twist.tail<3>() *= unit.length / unit.speed;
+    slot.rebound_gap =
+        problem_.rebounds[static_cast<std::size_t>(slot.rebound)].solve(slot.pair, impact, collision, rebound_solver_);
+  }
+}
+
 void SingleLevelContact::set_up(const Data& data, const SmoothState& state) {
   begin_movers(data, state);
   place_shapes(data, state);
   find_pairs();
   find_islands();
   fill_slots();
+  find_rebounds(data, state);
 }
 
 void SingleLevelContact::select(int island) {

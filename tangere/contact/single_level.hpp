@@ -18,14 +18,15 @@
 ///              penetration at any κ
 ///   normal     one for both bodies, (f_B − f_A) / |f_B − f_A|: impulses are opposite at every iterate
 ///   friction   one second-order cone with torsion in it; friction 0 has no such cone
+///   bounces    Newton's law, where shapes have restitution (rebound.hpp)
 ///   momentum   free bodies turn by the Cayley map and keep it (free_mover.hpp). The impulses of a pair of them act at
 ///              one point: x carried back by dt v̄, v̄ = (m_B v_A + m_A v_B) / (m_A + m_B), as seen from the old centres
 ///
 /// Islands (bodies that pairs hold together; all articulated trees count as one body) are solved one by one, from the
 /// last step's contact or from the geometry, and if that fails by the ladder of `SmoothRung`.
 ///
-/// Not part of it: restitution, loop constraints and mimics (InputError where a model has the latter two and they are
-/// enabled).
+/// Loops and mimics are equations beside the velocities (smooth_equality.hpp); bodies in loops count as articulated.
+/// Not part of it: rolling friction (InputError).
 
 #include <memory>
 #include <span>
@@ -63,7 +64,7 @@ struct SmoothSolution {
 
 class SingleLevelContact {
  public:
-  /// Keeps copies of all. InputError for loop constraints and mimics.
+  /// Keeps copies of all. InputError for rolling friction.
   SingleLevelContact(const Model& model, const CollisionScene& scene, const SmoothUnits& units, double time_step,
                      const SmoothOptions& options, const ContactOptions& contact_options, bool bilevel = false);
 
@@ -100,6 +101,13 @@ class SingleLevelContact {
   /// The free mover of a body; -1 for what is fixed or part of a tree.
   [[nodiscard]] int mover_of_body(int body) const { return mover_of_body_[static_cast<std::size_t>(body)]; }
   [[nodiscard]] bool moves(int body) const { return moves_[static_cast<std::size_t>(body)] != 0; }
+  /// The body that carries a side of a pair.
+  [[nodiscard]] int body_of(const PairSlot& slot, int side) const {
+    const int shape = side == 0 ? slot.key.shape_A : slot.key.shape_B;
+    return scene_.shapes()[static_cast<std::size_t>(shape)].body;
+  }
+  /// Of all bodies before the step; only if something may bounce.
+  [[nodiscard]] const BodyVelocities& old_velocities() const { return old_velocities_; }
 
  private:
   void set_up(const Data& data, const SmoothState& state);
@@ -116,13 +124,16 @@ class SingleLevelContact {
   };
   void add_candidates(int a, int b);
   void add_joint_rows();
+  void add_equalities();
   void find_islands();
   void fill_slots();
+  void find_rebounds(const Data& data, const SmoothState& state);
   void fill(const Candidate& candidate, PairSlot& slot);
   void select(int island);
   [[nodiscard]] SideBody side_of(int shape, const Pose& X_SP) const;
   [[nodiscard]] int mover_of(int shape) const;
   [[nodiscard]] double torsion_radius(int a, int b, double length) const;
+  [[nodiscard]] double restitution_of(const PairKey& key) const;
 
   [[nodiscard]] bool start_warm();
   void start_cold(double nu);
@@ -154,6 +165,9 @@ class SingleLevelContact {
   std::vector<double> reach_of_step_;
   std::vector<int> mover_of_body_;  // -1: fixed or of a tree
   std::vector<char> moves_;         // by body
+  bool elastic_ = false;            // whether something may bounce
+  BodyVelocities old_velocities_;
+  CollisionSolver rebound_solver_;
   VectorX v_;
   VectorX v_free_;
 

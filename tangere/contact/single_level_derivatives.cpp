@@ -42,9 +42,7 @@ void lever_motions(const PairSlot& slot, const FreeMover& mover, double weight, 
 
 }  // namespace
 
-SingleLevelDerivatives::SingleLevelDerivatives(const Model& model) : model_(model) {
-  for (MatrixX* matrix : {&d_q_, &d_v_, &d_tau_}) matrix->setZero(model.nv(), model.nv());
-}
+SingleLevelDerivatives::SingleLevelDerivatives(const Model& model) : model_(model) {}
 
 int SingleLevelDerivatives::dof_of(const SmoothProblem& problem, const SmoothIsland& island, int place) const {
   if (place < island.tree_place())
@@ -190,29 +188,48 @@ void SingleLevelDerivatives::pair_terms(const SmoothProblem& problem, const Smoo
   }
 }
 
-/// d(Jᵀ W) by q⁺, rows of free joints' linear coordinates in the old axes.
+/// d(Jᵀ W) by q⁺.
 void SingleLevelDerivatives::add_turning(const SmoothProblem& problem, const SmoothIsland& island, const PairSlot& slot,
                                          std::size_t side, double sign) {
   ScratchMatrix::View r = r_.view();
-  const TreeMover::Columns& motions = slot.tree[side];
+  const TreeMover& tree = *problem.tree;
   const std::span<const int> way = way_of(model_, slot.sides[side].index);
-  const int n = motions.count;
-  turning_ = motions.turning_q.topLeftCorner(n, n);
-  for (const TreeMover::Turning& turn : problem.tree->turning()) {
-    if (turn.linear < 0) continue;
-    for (int k = 0; k < n; ++k)
-      if (way[static_cast<std::size_t>(k)] == turn.linear)
-        for (int j = 0; j < n; ++j) {
-          const Vector3 rows = turning_.block<3, 1>(k, j);
-          turning_.block<3, 1>(k, j) = turn.X * rows;
-        }
+  tree.turning_by_next(slot.sides[side].index, slot.tree[side], turning_);
+  for (std::size_t k = 0; k < way.size(); ++k)
+    for (std::size_t j = 0; j < way.size(); ++j)
+      r(island.tree_place() + tree.place(way[k]), island.tree_place() + tree.place(way[j])) +=
+          sign * turning_(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(j));
+}
+
+/// Loops and mimics by q⁺, beside the coordinates' own columns.
+void SingleLevelDerivatives::equality_terms(SmoothProblem& problem, const SmoothIsland& island, const Data& data) {
+  ScratchMatrix::View r = r_.view();
+  int row = island.num_velocities();
+  for (SmoothEquality& equality : problem.equalities) {
+    equality.differentiate(*problem.tree, data);
+    const std::span<const int> dofs = equality.dofs();
+    for (std::size_t j = 0; j < dofs.size(); ++j) {
+      const auto column = static_cast<Eigen::Index>(j);
+      const int place = island.tree_place() + problem.tree->place(dofs[j]);
+      r.col(place).segment(row, equality.num_rows()) += equality.G_next.col(column);
+      for (std::size_t i = 0; i < dofs.size(); ++i)
+        r(island.tree_place() + problem.tree->place(dofs[i]), place) -=
+            equality.T_next(static_cast<Eigen::Index>(i), column);
+    }
+    row += equality.num_rows();
   }
-  for (int k = 0; k < n; ++k) {
-    const int dof = way[static_cast<std::size_t>(k)];
-    const int row = island.tree_place() + problem.tree->place(dof);
-    const double unit = sign / problem.units->momentum(dof);
-    for (int j = 0; j < n; ++j)
-      r(row, island.tree_place() + problem.tree->place(way[static_cast<std::size_t>(j)])) += unit * turning_(k, j);
+}
+
+/// Their gaps before the step, by q.
+void SingleLevelDerivatives::old_gap_terms(const SmoothProblem& problem, const SmoothIsland& island) {
+  ScratchMatrix::View r = r_.view();
+  int row = island.num_velocities();
+  for (const SmoothEquality& equality : problem.equalities) {
+    const std::span<const int> dofs = equality.dofs();
+    for (std::size_t j = 0; j < dofs.size(); ++j)
+      r.col(island.tree_place() + problem.tree->place(dofs[j])).segment(row, equality.num_rows()) +=
+          equality.G_old.col(static_cast<Eigen::Index>(j));
+    row += equality.num_rows();
   }
 }
 
@@ -258,20 +275,63 @@ void SingleLevelDerivatives::tree_terms(const SmoothProblem& problem, const Smoo
   }
 }
 
-void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, SmoothIsland& island,
+/// What a pair with restitution keeps apart moves with the state before the step.
+void SingleLevelDerivatives::rebound_terms(SingleLevelContact& contact, const Data& data, const SmoothIsland& island,
+                                           const PairSlot& slot) {
+  if (slot.rebound < 0 || slot.left_out) return;
+  Rebound& rebound = contact.problem().rebounds[static_cast<std::size_t>(slot.rebound)];
+  rebound.differentiate();
+  if (!rebound.bounces()) return;
+  ScratchMatrix::View r = r_.view();
+  const auto n = static_cast<Eigen::Index>(dofs_.size());
+  ScratchVector::View by_gap = by_gap_.reset(island.num_unknowns());
+  island.add_impulse(slot, slot.pair.respond_outside({.gap = 1.0}), -1.0, by_gap.data());
+
+  const Rebound::Gradient& gradient = rebound.gradient();
+  const Vector3 x = slot.origin + slot.units.length * rebound.x();
+  for (std::size_t j = 0; j < 2; ++j) {
+    const SideBody& side = slot.sides[j];
+    if (side.kind == Kind::fixed) continue;
+    const int body = contact.body_of(slot, static_cast<int>(j));
+    const std::span<const int> way = way_of(model_, body);
+    const auto count = static_cast<Eigen::Index>(way.size());
+    if (motions_.cols() < count) {
+      motions_.setZero(6, count);
+      velocities_.setZero(6, count);
+    }
+    way_columns(model_, data, body, x, motions_.leftCols(count));
+    contact.old_velocities().twist_derivatives(model_, data, body, x, velocities_.leftCols(count));
+    Vector6 by_twist = gradient.xi.segment<6>(static_cast<Eigen::Index>(6 * j));
+    by_twist.head<3>() /= slot.units.length;
+    const Vector3 by_velocity = (sign_of(j) / slot.units.speed) * gradient.velocity;
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const int place = island.place_of_dof(side, way[static_cast<std::size_t>(k)]);
+      r.col(place) += (by_twist.dot(motions_.col(k)) + by_velocity.dot(velocities_.col(k).head<3>())) * by_gap;
+      r.col(n + place) += by_velocity.dot(motions_.col(k).head<3>()) * by_gap;
+    }
+  }
+}
+
+void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, const Data& data, SmoothIsland& island,
                                           const SmoothLinearisation& step) {
-  const SmoothProblem& problem = contact.problem();
+  SmoothProblem& problem = contact.problem();
   const int n = island.num_velocities();
   dofs_.resize(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) dofs_[static_cast<std::size_t>(i)] = dof_of(problem, island, i);
-  r_.reset(n, 3 * n);
+  r_.reset(island.num_unknowns(), 3 * n);
   for (std::size_t k = island.first_pair(); k < island.last_pair(); ++k) pair_terms(problem, island, problem.pairs[k]);
-  if (island.with_tree()) tree_terms(problem, island, step);
+  if (island.with_tree()) {
+    equality_terms(problem, island, data);
+    tree_terms(problem, island, step);
+    old_gap_terms(problem, island);
+  }
   for (const int i : island.movers()) free_terms(problem.free[static_cast<std::size_t>(i)], island.place_of(i), step);
+  for (std::size_t k = island.first_pair(); k < island.last_pair(); ++k)
+    rebound_terms(contact, data, island, problem.pairs[k]);
 }
 
 bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step) {
-  for (MatrixX* matrix : {&d_q_, &d_v_, &d_tau_}) matrix->setZero();
+  for (MatrixX* matrix : {&d_q_, &d_v_, &d_tau_}) matrix->setZero(model_.nv(), model_.nv());
   return visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
@@ -312,7 +372,7 @@ bool SingleLevelDerivatives::reverse(SingleLevelContact& contact, Data& data, co
   return visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
-    ScratchVector::View y = weights_.reset(n);
+    ScratchVector::View y = weights_.reset(island.num_unknowns());
     for (int i = island.tree_place(); i < n; ++i) {
       const int dof = dofs_[static_cast<std::size_t>(i)];
       y[i] = problem.units->velocity(dof) * g[dof];
@@ -325,7 +385,7 @@ bool SingleLevelDerivatives::reverse(SingleLevelContact& contact, Data& data, co
       y.segment<3>(row + 3) = (mover.units.speed / mover.units.length) * (R * g.segment<3>(mover.first_v + 3));
     }
     island.solve_velocities_transposed(y.data());
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < island.num_unknowns(); ++i) {
       const double* row = r_.row(i);
       const double weight = -y[i];
       for (int j = 0; j < n; ++j) {

@@ -27,9 +27,9 @@ struct SmoothLinearisation {
 
 /// A parameter of a step.
 struct SmoothParameter {
-  enum class Kind { model, friction, shape_placement, shape_size, none };
+  enum class Kind { model, friction, restitution, shape_placement, shape_size };
 
-  Kind kind = Kind::none;
+  Kind kind = Kind::model;
   /// Kind::model.
   Parameter model{};
   /// The others: index into the scene's shapes, and of x y z rx ry rz or of the shape's own parameters.
@@ -58,11 +58,15 @@ class SingleLevelDerivatives {
  private:
   friend class SmoothParameterColumn;
   void smooth_terms(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step);
-  void island_terms(SingleLevelContact& contact, SmoothIsland& island, const SmoothLinearisation& step);
+  void island_terms(SingleLevelContact& contact, const Data& data, SmoothIsland& island,
+                    const SmoothLinearisation& step);
+  void rebound_terms(SingleLevelContact& contact, const Data& data, const SmoothIsland& island, const PairSlot& slot);
   void free_terms(const FreeMover& mover, int row, const SmoothLinearisation& step);
   void pair_terms(const SmoothProblem& problem, const SmoothIsland& island, const PairSlot& slot);
   void add_turning(const SmoothProblem& problem, const SmoothIsland& island, const PairSlot& slot, std::size_t side,
                    double sign);
+  void equality_terms(SmoothProblem& problem, const SmoothIsland& island, const Data& data);
+  void old_gap_terms(const SmoothProblem& problem, const SmoothIsland& island);
   void tree_terms(const SmoothProblem& problem, const SmoothIsland& island, const SmoothLinearisation& step);
   /// `on` every island, its factors and r_x in place.
   template <class OnIsland>
@@ -72,7 +76,7 @@ class SingleLevelDerivatives {
     else
       forward_kinematics(model_, data, step.state.q);
     return contact.revisit(data, step.state, step.v_plus, step.solved, [&](SmoothIsland& island) {
-      island_terms(contact, island, step);
+      island_terms(contact, data, island, step);
       on(island);
     });
   }
@@ -90,6 +94,9 @@ class SingleLevelDerivatives {
   ScratchMatrix r_;
   std::vector<int> dofs_;
   Matrix6X response_;
+  Matrix6X motions_;
+  Matrix6X velocities_;
+  ScratchVector by_gap_;
   MatrixX turning_;
   ScratchVector weights_;
   MatrixX d_q_;

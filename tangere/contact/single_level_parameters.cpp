@@ -7,6 +7,8 @@
 ///                               coordinates beyond by S × S_k
 ///   placement of a shape        the set is carried, nothing else
 ///   friction                    β₀ = friction γ
+///   restitution                 what pairs that bounce keep apart (rebound.hpp), which placements and sizes move too,
+///                               as they were before the step
 ///   size of a shape             its rows
 
 #include <Eigen/Geometry>
@@ -79,12 +81,13 @@ bool is_inertial(const Parameter& p) {
 class SmoothParameterColumn {
  public:
   SmoothParameterColumn(SingleLevelContact& contact, SmoothIsland& island, const SingleLevelDerivatives& derivatives,
-                        const SmoothLinearisation& step, const MatrixX& tree_columns)
+                        const Data& data, const SmoothLinearisation& step, const MatrixX& tree_columns)
       : contact_(contact),
         model_(contact.model()),
         problem_(contact.problem()),
         island_(island),
         derivatives_(derivatives),
+        data_(data),
         step_(step),
         tree_columns_(tree_columns) {}
 
@@ -97,13 +100,14 @@ class SmoothParameterColumn {
       case SmoothParameter::Kind::friction:
         add_friction(p.shape);
         break;
+      case SmoothParameter::Kind::restitution:
+        add_restitution(p.shape);
+        break;
       case SmoothParameter::Kind::shape_placement:
         add_shape(p);
         break;
       case SmoothParameter::Kind::shape_size:
         add_size(p);
-        break;
-      case SmoothParameter::Kind::none:
         break;
     }
   }
@@ -134,6 +138,7 @@ class SmoothParameterColumn {
       }
       if (mover >= 0 && has(mover)) add_carried_inertia(mover, p);
       add_placement(p);
+      if (island_.with_tree()) add_loop_placement(p);
       if (mover >= 0) return;
     } else {
       for (const int i : island_.movers()) {
@@ -256,27 +261,71 @@ class SmoothParameterColumn {
         Vector6 V = tree.twist(side.index, x);
         if (parent != kWorld && contact_.moves(parent)) V -= tree.twist(parent, x);
         U += sign_of(i) * velocity_in_units(slot, twist_bracket(S, V));
-        // motions of the coordinates beyond
-        const Vector6 W = slot.impulse();
-        const std::span<const int> way = way_of(model_, side.index);
-        turning_.assign(way.size(), 0.0);
-        for (std::size_t k = 0; k < way.size(); ++k) {
-          if (!is_of(way[k], p.index)) continue;
-          const Vector6 motion = slot.tree[i].U_v.col(static_cast<Eigen::Index>(k));
-          turning_[k] = twist_bracket(S, motion).dot(W);
-        }
-        add_turning(slot, i, way, p.index);
+        add_carried_motions(slot.tree[i], i, way_of(model_, side.index), p.index, S, slot.impulse());
       }
       if (carried) add_response(slot, xi, U);
+      if (bounces(slot)) add_old_placement(slot, p);
     });
   }
 
-  /// Rows of Jᵀ W whose motions are carried; those of free joints in the old axes.
-  void add_turning(const PairSlot&, std::size_t side, std::span<const int> way, int joint) {
+  /// Loops: gaps and impulses are carried, and so are the motions of the coordinates beyond.
+  void add_loop_placement(const Parameter& p) {
+    const int parent = model_.body(p.index).parent;
+    const Pose& X_PJ = model_.joint(p.index).spec.X_PJ;
+    int row = island_.num_velocities();
+    for (const SmoothEquality& equality : problem_.equalities) {
+      const int first = row;
+      row += equality.num_rows();
+      if (!equality.is_loop()) continue;
+      const Vector6 S = placement_twist(pose(parent), X_PJ, p.component, equality.point());
+      const Vector6 old_S = placement_twist(old_pose(parent), X_PJ, p.component, equality.old_point());
+      std::array<Vector6, 2> next{Vector6::Zero(), Vector6::Zero()};
+      std::array<Vector6, 2> old{Vector6::Zero(), Vector6::Zero()};
+      for (std::size_t i = 0; i < 2; ++i) {
+        if (!is_beyond(equality.body(static_cast<int>(i)), p.index)) continue;
+        next[i] = S;
+        old[i] = old_S;
+      }
+      const Vector6 gap = equality.carried_gap(next, old);
+      for (int k = 0; k < equality.num_rows(); ++k) r_[first + k] += gap[k];
+      const Vector6 W = equality.carried_impulse(next);
+      for (std::size_t i = 0; i < 2; ++i) {
+        const int body = equality.body(static_cast<int>(i));
+        const TreeMover::Columns& columns = equality.columns(static_cast<int>(i));
+        const std::span<const int> way = way_of(model_, body);
+        for (std::size_t k = 0; k < way.size(); ++k)
+          r_[island_.tree_place() + problem_.tree->place(way[k])] -=
+              sign_of(i) * columns.force.col(static_cast<Eigen::Index>(k)).dot(W);
+        if (is_beyond(body, p.index)) add_carried_motions(columns, i, way, p.index, S, equality.impulse());
+      }
+    }
+  }
+
+  /// The same before the step, for what a pair that bounces keeps apart.
+  void add_old_placement(PairSlot& slot, const Parameter& p) {
+    const int parent = model_.body(p.index).parent;
+    const Vector3 x = old_point(slot);
+    const Vector6 S = placement_twist(old_pose(parent), model_.joint(p.index).spec.X_PJ, p.component, x);
+    Vector12 xi = Vector12::Zero();
+    Vector6 U = Vector6::Zero();
+    for (std::size_t i = 0; i < 2; ++i) {
+      const int body = body_of(slot, i);
+      if (!is_beyond(body, p.index)) continue;
+      xi.segment<6>(static_cast<Eigen::Index>(6 * i)) = in_units(slot, S);
+      const BodyVelocities& velocities = contact_.old_velocities();
+      const Vector6 V = velocities.twist(model_, data_, body, x) - velocities.twist(model_, data_, parent, x);
+      U += sign_of(i) * velocity_in_units(slot, twist_bracket(S, V));
+    }
+    add_old_motion(slot, xi, U);
+  }
+
+  /// Rows of Jᵀ W whose motions are carried by the twist S of a joint; those of free joints in the old axes.
+  void add_carried_motions(const TreeMover::Columns& columns, std::size_t side, std::span<const int> way, int joint,
+                           const Vector6& S, const Vector6& W) {
     const TreeMover& tree = *problem_.tree;
     Eigen::VectorXd rows = Eigen::VectorXd::Zero(model_.nv());
     for (std::size_t k = 0; k < way.size(); ++k)
-      if (is_of(way[k], joint)) rows[way[k]] = turning_[k];
+      if (is_of(way[k], joint)) rows[way[k]] = twist_bracket(S, columns.U_v.col(static_cast<Eigen::Index>(k))).dot(W);
     for (const TreeMover::Turning& turn : tree.turning())
       if (turn.linear >= 0) rows.segment<3>(turn.linear) = turn.X * rows.segment<3>(turn.linear).eval();
     for (const int dof : way)
@@ -295,15 +344,29 @@ class SmoothParameterColumn {
     });
   }
 
+  void add_restitution(int shape) {
+    for_pairs([&](PairSlot& slot) {
+      if (!bounces(slot) || (shape != slot.key.shape_A && shape != slot.key.shape_B)) return;
+      const int other = shape == slot.key.shape_A ? slot.key.shape_B : slot.key.shape_A;
+      add_gap(slot, contact_.scene().shape(model_, other).restitution * rebound_of(slot).gradient().restitution);
+    });
+  }
+
   void add_shape(const SmoothParameter& p) {
     const Pose& X_BS = contact_.scene().shape(model_, p.shape).X_BS;
     for_pairs([&](PairSlot& slot) {
       Vector12 xi = Vector12::Zero();
-      for (std::size_t i = 0; i < 2; ++i)
-        if ((i == 0 ? slot.key.shape_A : slot.key.shape_B) == p.shape)
-          xi.segment<6>(static_cast<Eigen::Index>(6 * i)) =
-              in_units(slot, placement_twist(pose(body_of(slot, i)), X_BS, p.component, slot.point()));
+      Vector12 old_xi = Vector12::Zero();
+      for (std::size_t i = 0; i < 2; ++i) {
+        if ((i == 0 ? slot.key.shape_A : slot.key.shape_B) != p.shape) continue;
+        const auto at = static_cast<Eigen::Index>(6 * i);
+        const int body = body_of(slot, i);
+        xi.segment<6>(at) = in_units(slot, placement_twist(pose(body), X_BS, p.component, slot.point()));
+        if (bounces(slot))
+          old_xi.segment<6>(at) = in_units(slot, placement_twist(old_pose(body), X_BS, p.component, old_point(slot)));
+      }
       if (!xi.isZero(0.0)) add_response(slot, xi, Vector6::Zero());
+      add_old_motion(slot, old_xi, Vector6::Zero());
     });
   }
 
@@ -320,6 +383,7 @@ class SmoothParameterColumn {
         const int own = p.component - part.first_parameter;
         if (own < 0 || own >= part.set->num_parameters) continue;
         (i == 0 ? outside.g_A : outside.g_B) = slot.side(static_cast<int>(i)).parameter_forces(own);
+        if (bounces(slot)) outside.gap += rebound_of(slot).by_size(static_cast<int>(i), own);
         any = true;
       }
       if (any) add_impulse(slot, slot.pair.respond_outside(outside));
@@ -344,8 +408,23 @@ class SmoothParameterColumn {
   }
 
   [[nodiscard]] int body_of(const PairSlot& slot, std::size_t i) const {
-    const int shape = i == 0 ? slot.key.shape_A : slot.key.shape_B;
-    return contact_.scene().shapes()[static_cast<std::size_t>(shape)].body;
+    return contact_.body_of(slot, static_cast<int>(i));
+  }
+
+  // of pairs that bounce: before the step
+  [[nodiscard]] Rebound& rebound_of(const PairSlot& slot) const {
+    return problem_.rebounds[static_cast<std::size_t>(slot.rebound)];
+  }
+  [[nodiscard]] bool bounces(const PairSlot& slot) const { return slot.rebound >= 0 && rebound_of(slot).bounces(); }
+  [[nodiscard]] Vector3 old_point(const PairSlot& slot) const {
+    return slot.origin + slot.units.length * rebound_of(slot).x();
+  }
+  [[nodiscard]] Pose old_pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, data_, body); }
+  void add_gap(PairSlot& slot, double gap) { add_impulse(slot, slot.pair.respond_outside({.gap = gap})); }
+  void add_old_motion(PairSlot& slot, const Vector12& xi, const Vector6& U) {
+    if (!bounces(slot)) return;
+    const Rebound::Gradient& gradient = rebound_of(slot).gradient();
+    add_gap(slot, gradient.xi.dot(xi) + gradient.velocity.dot(U.head<3>()));
   }
 
   /// At the end of the step.
@@ -395,10 +474,11 @@ class SmoothParameterColumn {
   SmoothProblem& problem_;
   SmoothIsland& island_;
   const SingleLevelDerivatives& derivatives_;
+  /// The poses before the step.
+  const Data& data_;
   const SmoothLinearisation& step_;
   const MatrixX& tree_columns_;
   double* r_ = nullptr;
-  std::vector<double> turning_;
 
  public:
   /// The free body whose old attitude the parameter turns (v⁺ is in its axes), and how; -1 for none.
@@ -452,10 +532,10 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
   const bool good = visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
-    std::vector<double> r(static_cast<std::size_t>(n));
+    std::vector<double> r(static_cast<std::size_t>(island.num_unknowns()));
     for (int i = 0; i < count; ++i) {
       std::fill(r.begin(), r.end(), 0.0);
-      SmoothParameterColumn column(contact, island, *this, step, tree_columns);
+      SmoothParameterColumn column(contact, island, *this, data, step, tree_columns);
       column.fill(parameters[static_cast<std::size_t>(i)], i, r.data());
       island.solve_velocities(r.data());
       for (int k = island.tree_place(); k < n; ++k) {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/math/range.hpp"
 
 namespace tangere {
 
@@ -32,18 +32,14 @@ std::string_view to_string(SmoothRung rung) {
 }
 
 void SmoothOptions::verify() const {
-  const auto require = [](const char* field, double value, double least, double largest) {
-    if (!(value >= least && value <= largest))
-      throw InputError(field, "must be between " + detail::to_text(least) + " and " + detail::to_text(largest) +
-                                  ", got " + detail::to_text(value));
-  };
-  require("kappa", kappa, 1e-12, 0.1);
-  require("tolerance", tolerance, 1e-12, 1.0);
-  require("max_iterations", max_iterations, 1, 1000);
-  require("torsion", torsion, 0.0, 1.0);
-  require("margin", margin, 0.0, 1e3);
-  require("smallest_part", smallest_part, 1e-3, 1.0);
-  require("num_refinements", num_refinements, 0, 20);
+  detail::require_range("kappa", kappa, 1e-12, 0.1);
+  detail::require_range("tolerance", tolerance, 1e-12, 1.0);
+  detail::require_range("max_iterations", max_iterations, 1, 1000);
+  detail::require_range("points", points, 1, 5);
+  detail::require_range("torsion", torsion, 0.0, 1.0);
+  detail::require_range("margin", margin, 0.0, 1e3);
+  detail::require_range("smallest_part", smallest_part, 1e-3, 1.0);
+  detail::require_range("num_refinements", num_refinements, 0, 20);
 }
 
 }  // namespace tangere

@@ -36,6 +36,9 @@ struct SmoothOptions {
   /// Steps start from the last one's contact. Where that fails, and without, from the geometry.
   bool warm_start = true;
   FrictionShape friction = FrictionShape::cone;
+  /// Contact points of a pair: one, as in the paper, and up to four more, which lie towards the corners of what touches
+  /// where that is a face or a line (smooth_side.hpp). Pairs with a ball or an ellipsoid have one.
+  int points = 1;
   /// Radius of the torsional friction as a part of the smaller body's reach, where both shapes have flat faces.
   /// ContactOptions::torsional_friction, if positive, is the radius in metres for all pairs instead.
   double torsion = 0.2;

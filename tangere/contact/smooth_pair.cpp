@@ -276,10 +276,10 @@ void SmoothPair::respond(const double* r_A, const double* r_B, const double* r, 
   out = impulse_change(own_);
 }
 
-Vector6 SmoothPair::respond_outside(const Outside& outside) {
+Vector6 SmoothPair::respond_outside(const Outside& outside) const {
   Change change;
   collision_change(outside.g_A, outside.g_B, outside.g_A + outside.g_B, change);
-  change.gamma = -at.z[0] / at.s[0] * change.alpha;
+  change.gamma = -at.z[0] / at.s[0] * (change.alpha - outside.gap);
   change.e.setZero();
   change.b.setZero();
   if (num_friction > 0) {

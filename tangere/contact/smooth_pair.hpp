@@ -4,7 +4,7 @@
 /// velocities in c, impulses in m c.
 ///
 ///   collision  f_A + f_B = 0,   a_A + a_B = 1                     (smooth_side.hpp)
-///   contact    s_γ = α − 1 − d κ,   γ s_γ = κ
+///   contact    s_γ = α − 1 − d κ − b,   γ s_γ = κ                 (b: rebound.hpp)
 ///   friction   β₀ = friction γ,   η₁ = (Tᵀ v_rel, ρ n · ω_rel),   β ∘ η = κ e
 ///   impulse    F = γ n + T β₁₂ and the torque ρ β₃ n, on B, at x;   n = (f_B − f_A) / |f_B − f_A|
 ///
@@ -44,7 +44,7 @@ class SmoothPair {
 
   /// γ, s_γ, β and η at the start.
   void start(double nu);
-  /// Residuals at (x, α) and the poses of the sides; answers with the largest. `shift` is d κ.
+  /// Residuals at (x, α) and the poses of the sides; answers with the largest. `shift` is d κ + b.
   double evaluate(double shift, const SideVelocity& A, const SideVelocity& B);
   /// Response. `frozen_normal` leaves out how n moves.
   bool factor(bool frozen_normal);
@@ -94,9 +94,11 @@ class SmoothPair {
     Vector4 g_B = Vector4::Zero();
     /// dβ₀ − friction dγ.
     double beta_0 = 0.0;
+    /// Of what the pair keeps apart.
+    double gap = 0.0;
   };
   /// The impulse's change for such, poses and velocities held.
-  [[nodiscard]] Vector6 respond_outside(const Outside& outside);
+  [[nodiscard]] Vector6 respond_outside(const Outside& outside) const;
 
  private:
   struct Change {

@@ -85,6 +85,7 @@ void SmoothIsland::set(std::size_t first_pair, std::size_t last_pair, std::span<
     place_of_mover_[static_cast<std::size_t>(movers_[i])] = 6 * static_cast<int>(i);
   with_tree_ = with_tree;
   n_ = tree_place() + (with_tree ? p_.tree->size() : 0);
+  num_equalities_ = with_tree ? static_cast<int>(p_.lambda.size()) : 0;
 
   // rows of the pairs, then of the joints
   cones_.clear();
@@ -131,9 +132,9 @@ void SmoothIsland::set(std::size_t first_pair, std::size_t last_pair, std::span<
   first_y_ = last_pair > first_pair ? static_cast<std::size_t>(p_.pairs[first_pair].first_y) : 0;
   last_y_ = last_pair > first_pair ? static_cast<std::size_t>(end_y) : 0;
 
-  residual_.reset(n_);
-  dv_.reset(n_);
-  pivots_.resize(static_cast<std::size_t>(n_));
+  residual_.reset(num_unknowns());
+  dv_.reset(num_unknowns());
+  pivots_.resize(static_cast<std::size_t>(num_unknowns()));
 }
 
 /// Poses of the sets at the end of the step, from the pair's origin in its units.
@@ -161,7 +162,11 @@ void SmoothIsland::set_levers(PairSlot& slot) {
                        slot.units.length;
 }
 
-/// r += sign (momenta that an impulse (pair's units) on B, and its opposite on A, gives).
+int SmoothIsland::place_of_dof(const SideBody& body, int dof) const {
+  if (body.kind == Kind::tree) return tree_place() + p_.tree->place(dof);
+  return place_of(body.index) + dof - p_.free[static_cast<std::size_t>(body.index)].first_v;
+}
+
 void SmoothIsland::add_impulse(const PairSlot& slot, const Vector6& W, double sign, double* r) const {
   for (int i = 0; i < 2; ++i) {
     const SideBody& body = slot.sides[static_cast<std::size_t>(i)];
@@ -189,32 +194,9 @@ bool SmoothIsland::collide(PairSlot& slot) {
   slot.collided = p_.collisions.solve(slot.pair, slot.units.length, warm,
                                       {.kappa = p_.kappa,
                                        .tolerance = p_.inner_tolerance,
-                                       .max_iterations = 60,
+                                       .max_iterations = kCollisionIterations,
                                        .num_refinements = p_.inner_refinements});
   return slot.collided;
-}
-
-double SmoothIsland::evaluate_joint_rows() {
-  double worst = 0.0;
-  double* r = residual_.view().data() + tree_place();
-  for (JointRow& row : p_.joint_rows) {
-    const double* z = p_.z.data() + row.first_row;
-    const double* s = p_.s.data() + row.first_row;
-    double& momentum = r[p_.tree->place(row.dof)];
-    if (row.kind == JointRow::Kind::friction) {
-      momentum -= z[1];
-      row.residual = z[0] - row.bound;
-      row.residual_2 = s[1] - p_.tree->v[row.dof] / p_.units->velocity(row.dof);
-    } else {
-      const double side = row.kind == JointRow::Kind::lower ? 1.0 : -1.0;
-      momentum -= side * z[0];
-      const auto q = p_.tree->model().links().q_of_dof[static_cast<std::size_t>(row.dof)];
-      row.residual = s[0] - side * (p_.tree->q_next[q] - row.bound) / p_.units->position(row.dof);
-      row.residual_2 = 0.0;
-    }
-    worst = std::max({worst, std::abs(row.residual), std::abs(row.residual_2)});
-  }
-  return worst;
 }
 
 double SmoothIsland::evaluate() {
@@ -227,6 +209,7 @@ double SmoothIsland::evaluate() {
   if (with_tree_) {
     p_.tree->update();
     p_.tree->residual(r + tree_place());
+    evaluate_equalities();
   }
   double worst = 0.0;
   for (std::size_t k = first_pair_; k < last_pair_; ++k) {
@@ -247,11 +230,12 @@ double SmoothIsland::evaluate() {
         velocities[i] = {V.head<3>() / slot.units.speed, V.tail<3>() * (slot.units.length / slot.units.speed)};
       }
     }
-    worst = std::max(worst, slot.pair.evaluate(slot.num_cones * p_.kappa, velocities[0], velocities[1]));
+    worst =
+        std::max(worst, slot.pair.evaluate(slot.num_cones * p_.kappa + slot.rebound_gap, velocities[0], velocities[1]));
     add_impulse(slot, slot.pair.impulse(), -1.0, r);
   }
   if (with_tree_) worst = std::max(worst, evaluate_joint_rows());
-  for (int i = 0; i < n_; ++i)
+  for (int i = 0; i < num_unknowns(); ++i)
     if (!(std::abs(r[i]) <= worst)) worst = std::abs(r[i]);
   return worst;
 }
@@ -370,27 +354,8 @@ void SmoothIsland::add_pair(PairSlot& slot) {
         sub_block(slot, i, j);
 }
 
-/// How the impulse of a joint's row answers: own + slope dv (units).
-void SmoothIsland::joint_response(const JointRow& row, const double* r, double& own, double& slope) const {
-  const double* z = p_.z.data() + row.first_row;
-  const double* s = p_.s.data() + row.first_row;
-  if (row.kind == JointRow::Kind::friction) {
-    const double inverse = 1.0 / (s[0] - z[1] * s[1] / z[0]);
-    slope = -inverse * (z[0] - z[1]) * (z[0] + z[1]) / z[0];
-    own = 0.0;
-    if (r == nullptr) return;
-    own = inverse * (r[1] - z[1] * r[0] / z[0]) - slope * row.residual_2 +
-          inverse * (s[1] - z[1] * s[0] / z[0]) * row.residual;
-    return;
-  }
-  const double side = row.kind == JointRow::Kind::lower ? 1.0 : -1.0;
-  const double step = p_.time_step * p_.units->velocity(row.dof) / p_.units->position(row.dof);
-  slope = -z[0] / s[0] * step;
-  own = r == nullptr ? 0.0 : side * (r[0] + z[0] * row.residual) / s[0];
-}
-
 void SmoothIsland::assemble() {
-  S_.reset(n_, n_);
+  S_.reset(num_unknowns(), num_unknowns());
   for (const int i : movers_) {
     const int at = place_of(i);
     const Matrix6 A = p_.free[static_cast<std::size_t>(i)].matrix();
@@ -406,6 +371,7 @@ void SmoothIsland::assemble() {
       const int at = tree_place() + p_.tree->place(row.dof);
       S_.row(at)[at] -= slope;
     }
+    add_equalities();
   }
 }
 
@@ -422,15 +388,15 @@ bool SmoothIsland::factor() {
     if (!p_.pairs[k].pair.factor(p_.frozen_normal)) return false;
     add_pair(p_.pairs[k]);
   }
-  return lu_factor(S_.row(0), S_.width(), n_, pivots_.data());
+  return lu_factor(S_.row(0), S_.width(), num_unknowns(), pivots_.data());
 }
 
 void SmoothIsland::solve_velocities(double* x, std::ptrdiff_t stride, int columns) const {
-  lu_solve(S_.row(0), S_.width(), n_, pivots_.data(), x, stride, columns);
+  lu_solve(S_.row(0), S_.width(), num_unknowns(), pivots_.data(), x, stride, columns);
 }
 
 void SmoothIsland::solve_velocities_transposed(double* x) const {
-  lu_solve_transposed(S_.row(0), S_.width(), n_, pivots_.data(), x);
+  lu_solve_transposed(S_.row(0), S_.width(), num_unknowns(), pivots_.data(), x);
 }
 
 /// The twist of a side, or the change of its velocity, along the last dv.
@@ -452,28 +418,9 @@ Vector6 SmoothIsland::motion(const PairSlot& slot, int i, bool velocity) const {
   return out;
 }
 
-void SmoothIsland::recover_joint_row(const JointRow& row, const double* r, double* dz, double* ds) const {
-  const double* z = p_.z.data() + row.first_row;
-  const double* s = p_.s.data() + row.first_row;
-  const double dv = dv_[tree_place() + p_.tree->place(row.dof)];
-  double own = 0.0;
-  double slope = 0.0;
-  joint_response(row, r, own, slope);
-  if (row.kind == JointRow::Kind::friction) {
-    dz[0] = -row.residual;
-    dz[1] = own + slope * dv;
-    ds[1] = dv - row.residual_2;
-    ds[0] = (r[0] - s[0] * dz[0] - s[1] * dz[1] - z[1] * ds[1]) / z[0];
-    return;
-  }
-  const double side = row.kind == JointRow::Kind::lower ? 1.0 : -1.0;
-  ds[0] = side * p_.time_step * p_.units->velocity(row.dof) / p_.units->position(row.dof) * dv - row.residual;
-  dz[0] = (r[0] - z[0] * ds[0]) / s[0];
-}
-
 void SmoothIsland::solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) {
   double* dv = dv_.view().data();
-  for (int i = 0; i < n_; ++i) dv[i] = -residual_[i];
+  for (int i = 0; i < num_unknowns(); ++i) dv[i] = -residual_[i];
   const auto local = [&](int row) { return static_cast<std::size_t>(row) - first_row_; };
   for (std::size_t k = first_pair_; k < last_pair_; ++k) {
     PairSlot& slot = p_.pairs[k];
@@ -527,7 +474,10 @@ void SmoothIsland::save() {
     mover.V_saved = mover.V;
     mover.W_saved = mover.W;
   }
-  if (with_tree_) p_.tree->v_saved = p_.tree->v;
+  if (with_tree_) {
+    p_.tree->v_saved = p_.tree->v;
+    p_.lambda_saved = p_.lambda;
+  }
   for (std::size_t k = first_pair_; k < last_pair_; ++k) {
     PairSlot& slot = p_.pairs[k];
     slot.x_saved = slot.pair.x;
@@ -547,11 +497,14 @@ void SmoothIsland::advance(double a) {
     mover.V = mover.V_saved + (a * speed) * Eigen::Map<const Vector3>(own);
     mover.W = mover.W_saved + (a * speed / mover.units.length) * Eigen::Map<const Vector3>(own + 3);
   }
-  if (with_tree_)
+  if (with_tree_) {
     for (int i = 0; i < p_.tree->size(); ++i) {
       const int dof = p_.tree->dofs()[static_cast<std::size_t>(i)];
       p_.tree->v[dof] = p_.tree->v_saved[dof] + a * p_.units->velocity(dof) * dv[tree_place() + i];
     }
+    for (std::size_t i = 0; i < p_.lambda.size(); ++i)
+      p_.lambda[i] = p_.lambda_saved[i] + a * dv[static_cast<std::size_t>(n_) + i];
+  }
   for (std::size_t k = first_pair_; k < last_pair_; ++k) {
     PairSlot& slot = p_.pairs[k];
     if (!p_.bilevel) {

@@ -1,12 +1,14 @@
 #pragma once
 
 /// The single-level problem of a step (private to contact): everything that moves, all pairs, joint limits and dry
-/// friction of joints; and the part of it that one island is, as the interior point sees it.
+/// friction of joints, loops and mimics; and the part of it that one island is, as the interior point sees it.
 ///
 /// Unknowns are the velocities (in units) and the variables of the pairs. The pairs are eliminated onto the velocities
 /// one by one (smooth_pair.hpp); what is left is one system of the size of the island's velocities,
 ///
 ///   S = blockdiag(momenta) − Σ forceᵀ (impulse's response) (motions),      not symmetric: LU
+///
+/// with the impulses of loops and mimics (smooth_equality.hpp) beside the velocities of the trees.
 
 #include <array>
 #include <memory>
@@ -14,6 +16,8 @@
 
 #include "tangere/contact/bilevel.hpp"
 #include "tangere/contact/free_mover.hpp"
+#include "tangere/contact/rebound.hpp"
+#include "tangere/contact/smooth_equality.hpp"
 #include "tangere/contact/smooth_pair.hpp"
 #include "tangere/contact/smooth_warm_start.hpp"
 #include "tangere/contact/tree_mover.hpp"
@@ -52,6 +56,9 @@ struct PairSlot {
   Vector3 origin = Vector3::Zero();
   /// d of d κ: cones of the collision.
   int num_cones = 0;
+  /// b of rebound.hpp, and its place among the rebounds; -1 for pairs that have no restitution.
+  double rebound_gap = 0.0;
+  int rebound = -1;
   int island = 0;
   int first_row = 0;
   int first_y = 0;
@@ -96,7 +103,13 @@ struct SmoothProblem {
   /// In use; the vector is larger, its entries keep their memory.
   std::vector<PairSlot> pairs;
   std::size_t num_pairs = 0;
+  /// Of the pairs with restitution; larger than their number, likewise.
+  std::vector<Rebound> rebounds;
   std::vector<JointRow> joint_rows;
+  /// Of the trees, and their impulses one after another.
+  std::vector<SmoothEquality> equalities;
+  AlignedVector lambda;
+  AlignedVector lambda_saved;
   const CoordinateUnits* units = nullptr;
   double time_step = 0.0;
   double kappa = 0.0;
@@ -144,13 +157,15 @@ class SmoothIsland final : public NcpProblem {
   void advance(double a) override;
 
   [[nodiscard]] int num_velocities() const { return n_; }
+  /// Those and the impulses of loops and mimics, which come after them.
+  [[nodiscard]] int num_unknowns() const { return n_ + num_equalities_; }
   [[nodiscard]] std::size_t first_pair() const { return first_pair_; }
   [[nodiscard]] std::size_t last_pair() const { return last_pair_; }
   [[nodiscard]] std::span<const int> movers() const { return movers_; }
   [[nodiscard]] bool with_tree() const { return with_tree_; }
   [[nodiscard]] int tree_place() const { return 6 * static_cast<int>(movers_.size()); }
   [[nodiscard]] int place_of(int mover) const { return place_of_mover_[static_cast<std::size_t>(mover)]; }
-  /// x = S⁻¹ x, and S⁻ᵀ x, in units.
+  /// x = S⁻¹ x, and S⁻ᵀ x, in units; x as long as the unknowns.
   void solve_velocities(double* x, std::ptrdiff_t stride = 1, int columns = 1) const;
   void solve_velocities_transposed(double* x) const;
   /// The Newton matrix before its factorisation, for tests.
@@ -158,14 +173,19 @@ class SmoothIsland final : public NcpProblem {
 
   /// Poses of a pair's sets at the end of the step.
   void place_pair(PairSlot& slot);
+  /// r += sign (momenta that an impulse (pair's units) on B, and its opposite on A, gives).
+  void add_impulse(const PairSlot& slot, const Vector6& W, double sign, double* r) const;
+  /// Where a coordinate of the model is among the island's velocities; it must be one of them.
+  [[nodiscard]] int place_of_dof(const SideBody& body, int dof) const;
 
  private:
   void set_levers(PairSlot& slot);
   [[nodiscard]] bool collide(PairSlot& slot);
   double evaluate_joint_rows();
+  void evaluate_equalities();
+  void add_equalities();
   void side_columns(PairSlot& slot, int i);
   void add_pair(PairSlot& slot);
-  void add_impulse(const PairSlot& slot, const Vector6& W, double sign, double* r) const;
   void assemble();
   void joint_response(const JointRow& row, const double* r, double& own, double& slope) const;
   void recover_joint_row(const JointRow& row, const double* r, double* dz, double* ds) const;
@@ -179,6 +199,7 @@ class SmoothIsland final : public NcpProblem {
   std::vector<int> place_of_mover_;
   bool with_tree_ = false;
   int n_ = 0;
+  int num_equalities_ = 0;
   std::size_t first_row_ = 0;
   std::size_t num_rows_ = 0;
   std::size_t first_y_ = 0;

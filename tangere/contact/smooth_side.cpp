@@ -21,12 +21,13 @@ inline void apply_theta(const double* s, double det_s, const double* z, const do
 
 }  // namespace
 
-void SmoothSide::set(const ConvexSet& shape, double inverse_length) {
+void SmoothSide::set(const ConvexSet& shape, double inverse_length, const Vector3& pull) {
   shape_ = &shape;
   rows_ = shape.rows.view();
   TANGERE_ASSERT(rows_.cone_dimension == kC);
   TANGERE_ASSERT(rows_.num_aux <= kMaxAux);
   inverse_length_ = inverse_length;
+  pull_ = pull;
 }
 
 /// S (u, y) without s_0, u with α as the fourth entry.
@@ -130,7 +131,7 @@ double SmoothSide::evaluate(const Vector3& x, double alpha) {
   std::fill(at_.r_y, at_.r_y + ny, 0.0);
   add_transposed(at_.z, g, at_.r_y);
   for (int k = 0; k < ny; ++k) worst = std::max(worst, std::abs(at_.r_y[k]));
-  f = X.R * g.head<3>();
+  f = X.R * (g.head<3>() - pull_);
   a = g[3] * inverse_length_;
   return worst;
 }

@@ -11,6 +11,10 @@
 ///
 /// for a set that moves by the twist (δ, dθ) about x. Lengths are in units of the pair: rows that are lengths are
 /// divided by l.
+///
+/// A pull e on the contact point, f = R (S_pᵀ z − e) with e fixed in the set, makes the collision α + e · p → min:
+/// where many points touch, x is the one farthest against e. α is then what it is without (for faces), or a little more
+/// (of the order of e², for what is curved), so that further points of a pair never act before its first.
 
 #include <array>
 #include <vector>
@@ -40,12 +44,13 @@ class SmoothSide {
   [[nodiscard]] static int num_scratch(const ConicRowsView& rows) { return rows.num_aux * (rows.num_aux + 8); }
   [[nodiscard]] static int num_rows(const ConicRowsView& rows) { return rows.num_orthant + 4 * rows.num_cones; }
 
-  void set(const ConvexSet& shape, double inverse_length);
+  void set(const ConvexSet& shape, double inverse_length, const Vector3& pull = Vector3::Zero());
   void bind(const SideNumbers& numbers) { at_ = numbers; }
 
   [[nodiscard]] const ConvexSet& shape() const { return *shape_; }
   [[nodiscard]] const ConicRowsView& rows() const { return rows_; }
   [[nodiscard]] const SideNumbers& numbers() const { return at_; }
+  [[nodiscard]] const Vector3& pull() const { return pull_; }
 
   /// The start: y and s at (x, α), pushed into the cones; z = ν s⁻¹.
   void start(const Vector3& x, double alpha, double nu);
@@ -78,6 +83,7 @@ class SmoothSide {
   const ConvexSet* shape_ = nullptr;
   ConicRowsView rows_;
   double inverse_length_ = 1.0;
+  Vector3 pull_ = Vector3::Zero();
   SideNumbers at_;
   Vector4 u_ = Vector4::Zero();
   std::array<int, kMaxAux> pivots_{};

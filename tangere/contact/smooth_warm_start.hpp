@@ -10,12 +10,13 @@
 
 namespace tangere {
 
-/// What names a pair from one step to the next: shapes of the scene and their parts.
+/// What names a pair from one step to the next: shapes of the scene, their parts, and which of its contact points.
 struct PairKey {
   int shape_A = 0;
   int part_A = 0;
   int shape_B = 0;
   int part_B = 0;
+  int point = 0;
 
   auto operator<=>(const PairKey&) const = default;
 };
@@ -41,6 +42,8 @@ struct SmoothWarmStart {
   std::vector<double> y;
   std::vector<double> joint_z;
   std::vector<double> joint_s;
+  /// Impulses of loops and mimics.
+  std::vector<double> lambda;
 
   void clear();
 };

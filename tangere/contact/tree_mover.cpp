@@ -179,4 +179,20 @@ void TreeMover::columns(int body, const Vector3& x, const Vector6& W, Columns& o
   }
 }
 
+void TreeMover::turning_by_next(int body, const Columns& columns, MatrixX& out) const {
+  const std::span<const int> way = way_of(model_, body);
+  const int n = columns.count;
+  out = columns.turning_q.topLeftCorner(n, n);
+  for (const Turning& turn : turning_) {
+    if (turn.linear < 0) continue;
+    for (int k = 0; k < n; ++k)
+      if (way[static_cast<std::size_t>(k)] == turn.linear)
+        for (int j = 0; j < n; ++j) {
+          const Vector3 rows = out.block<3, 1>(k, j);
+          out.block<3, 1>(k, j) = turn.X * rows;
+        }
+  }
+  for (int k = 0; k < n; ++k) out.row(k) /= units_.momentum(way[static_cast<std::size_t>(k)]);
+}
+
 }  // namespace tangere

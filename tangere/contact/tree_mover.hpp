@@ -55,6 +55,8 @@ class TreeMover {
     MatrixX turning_q;
   };
   void columns(int body, const Vector3& x, const Vector6& W, Columns& out);
+  /// d(forceᵀ W) of columns by q⁺ in its own tangent: rows in units of momentum and in the old axes, as `force`.
+  void turning_by_next(int body, const Columns& columns, MatrixX& out) const;
   /// forceᵀ W added to r (one a coordinate of the tree), times `sign`.
   void add_force(int body, const Vector3& x, const Vector6& W, double sign, double* r);
 

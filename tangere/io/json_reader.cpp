@@ -69,8 +69,11 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
   /// Of the value being read.
   [[nodiscard]] std::string path() const {
     std::string path;
-    for (const Level& level : levels_)
-      path = level.node->is_array() ? indexed_path(path, level.node->size()) : joined_path(path, level.key);
+    for (const Level& level : levels_) {
+      // what is open is in its place already, the value itself is not
+      const std::size_t placed = &level == &levels_.back() ? 0 : 1;
+      path = level.node->is_array() ? indexed_path(path, level.node->size() - placed) : joined_path(path, level.key);
+    }
     return path;
   }
 

@@ -11,12 +11,48 @@
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 
+#include <algorithm>
+#include <array>
 #include <assimp/Importer.hpp>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 
 namespace tangere::detail {
 
+namespace {
+
+/// A binary glTF says how long it and its chunks are; the library would believe it and ask for that much memory.
+void verify_binary_gltf(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const auto number = [&] {
+    std::array<unsigned char, 4> bytes{};
+    stream.read(reinterpret_cast<char*>(bytes.data()), 4);
+    std::uintmax_t value = 0;
+    for (std::size_t i = 4; i-- > 0;) value = value << 8 | bytes[i];
+    return value;
+  };
+  constexpr std::uintmax_t kMagic = 0x46546c67;  // "glTF"
+  if (number() != kMagic || !stream) return;
+  (void)number();  // version
+  const std::uintmax_t size = std::filesystem::file_size(file);
+  const std::uintmax_t length = number();
+  if (length != size)
+    throw InputError(file.string(), "says it has " + std::to_string(length) + " bytes, has " + std::to_string(size));
+  for (std::uintmax_t at = 12; at < size;) {
+    stream.seekg(static_cast<std::streamoff>(at));
+    const std::uintmax_t chunk = number();
+    if (!stream || chunk > size - std::min(size, at + 8))
+      throw InputError(file.string(), "a chunk ends after the file (byte " + std::to_string(at) + ")");
+    at += 8 + chunk;
+  }
+}
+
+}  // namespace
+
 TriangleMesh read_with_assimp(const std::filesystem::path& file) {
+  verify_binary_gltf(file);
   Assimp::Importer importer;
   // robots give the mesh's own axes; only surfaces matter
   importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);

@@ -118,16 +118,14 @@ bool collides(const MjcfBody& body) {
   return std::any_of(body.geoms.begin(), body.geoms.end(), [](const MjcfGeom& geom) { return geom.collides(); });
 }
 
-/// Bodies fixed to each other do not collide, nor do they with what hangs from them by a joint (unless they are fixed
-/// to the world).
+/// Bodies fixed to each other do not collide, nor do they with what hangs from them by a joint: so it is in models too,
+/// but for bodies with several joints, which become several bodies.
 void exclude_neighbours(MjcfReader& reader, const std::vector<int>& weld, ModelBuilder& builder) {
   std::map<int, std::vector<int>> groups;
   for (std::size_t i = 0; i < weld.size(); ++i)
     if (collides(reader.bodies[i])) groups[weld[i]].push_back(static_cast<int>(i));
   const auto exclude = [&](int a, int b) { builder.exclude_pair(reader.body(a).index, reader.body(b).index); };
   for (const auto& [w, group] : groups) {
-    for (std::size_t i = 0; i < group.size(); ++i)
-      for (std::size_t j = i + 1; j < group.size(); ++j) exclude(group[i], group[j]);
     if (w == 0) continue;
     const int parent = reader.body(w).parent;
     const int above = weld[static_cast<std::size_t>(parent)];

@@ -13,6 +13,7 @@
 #include "tangere/io/mjcf_geom_writer.hpp"
 #include "tangere/io/mjcf_text.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/multibody/model_check.hpp"
 
 namespace tangere {
 namespace {
@@ -212,9 +213,12 @@ class Writer {
 
   void write_exclusions() {
     std::vector<std::pair<int, int>> pairs;
+    std::vector<JointSpec> joints;
+    for (const Joint& joint : model_.joints()) joints.push_back(joint.spec);
+    const auto neighbours = neighbour_pairs(model_.bodies(), joints);
     for (const auto& [a, b] : model_.excluded_pairs()) {
-      // parents and children are told by the tree; bodies without shapes do not matter
-      const bool adjacent = model_.body(b).parent == a;
+      // neighbours are told by the tree; bodies without shapes do not matter
+      const bool adjacent = std::binary_search(neighbours.begin(), neighbours.end(), std::pair(a, b));
       const bool empty = model_.body(b).spec.shapes.empty() || (a != kWorld && model_.body(a).spec.shapes.empty());
       if (!adjacent && !empty) pairs.emplace_back(a, b);
     }

@@ -144,7 +144,9 @@ std::vector<float> vertex_normals(const TriangleMesh& mesh) {
   }
   std::vector<float> normals;
   for (const Vector3& sum : sums)
-    for (const double x : sum.stableNormalized()) normals.push_back(static_cast<float>(x));
+    // corners of no triangle have any
+    for (const double x : sum.isZero(0.0) ? Vector3(Vector3::UnitZ()) : Vector3(sum.stableNormalized()))
+      normals.push_back(static_cast<float>(x));
   return normals;
 }
 
@@ -280,13 +282,20 @@ class Exporter {
   }
 
   void animate() {
-    std::vector<float> times;
-    for (const RecordedFrame& frame : recording_.frames)
-      times.push_back(single(frame.t - recording_.frames.front().t, "t"));
-    times_ = document_.add_floats(times, 1, "SCALAR", true, 0);
     animation_ = {{"name", recording_.name}, {"samplers", Json::array()}, {"channels", Json::array()}};
     for (std::size_t b = 0; b < bodies_.size(); ++b) animate_body(b);
     if (!animation_["channels"].empty()) document_.add("animations", std::move(animation_));
+  }
+
+  /// Later and later, as the standard wants it, where single precision would make two the same.
+  int add_times() {
+    std::vector<float> times;
+    for (const RecordedFrame& frame : recording_.frames) {
+      const float t = single(frame.t - recording_.frames.front().t, "t");
+      const float least = times.empty() ? t : std::nextafter(times.back(), std::numeric_limits<float>::max());
+      times.push_back(std::max(t, least));
+    }
+    return document_.add_floats(times, 1, "SCALAR", true, 0);
   }
 
   void animate_body(std::size_t b) {
@@ -323,6 +332,7 @@ class Exporter {
 
   void add_channel(std::size_t b, const char* path, const std::vector<float>& values, std::size_t width,
                    const char* type, const char* interpolation) {
+    if (times_ < 0) times_ = add_times();
     const int output = document_.add_floats(values, width, type, false, 0);
     const auto sampler = animation_["samplers"].size();
     animation_["samplers"].push_back({{"input", times_}, {"interpolation", interpolation}, {"output", output}});
@@ -337,7 +347,7 @@ class Exporter {
   /// By geometry and material.
   std::map<std::pair<std::string, int>, int> meshes_;
   Json animation_;
-  int times_ = 0;
+  int times_ = -1;
 };
 
 }  // namespace

@@ -449,9 +449,22 @@ Recording load_recording(const std::filesystem::path& file) {
   return recording_from_text(read_whole_file(file, kMaxRecordingSize), file);
 }
 
-bool looks_like_recording(std::string_view text) {
-  return text.substr(0, 4096).find("\"tangere-recording\"") != std::string_view::npos;
+bool declares_format(std::string_view text, std::string_view format) {
+  const std::string quoted = '"' + std::string(format) + '"';
+  constexpr std::string_view kKey = "\"format\"";
+  constexpr const char* kBlanks = " \t\r\n";
+  for (std::size_t at = text.find(quoted); at != std::string_view::npos; at = text.find(quoted, at + 1)) {
+    std::string_view before = text.substr(0, at);
+    before = before.substr(0, before.find_last_not_of(kBlanks) + 1);
+    if (!before.ends_with(':')) continue;
+    before.remove_suffix(1);
+    before = before.substr(0, before.find_last_not_of(kBlanks) + 1);
+    if (before.ends_with(kKey)) return true;
+  }
+  return false;
 }
+
+bool looks_like_recording(std::string_view text) { return declares_format(text, "tangere-recording"); }
 
 std::string read_whole_file(const std::filesystem::path& file, std::size_t limit) {
   std::error_code failure;

@@ -23,6 +23,8 @@ inline constexpr std::size_t kMaxRecordingSize = std::size_t{2} << 30;
 /// The same for a text; `file` is for errors.
 [[nodiscard]] Recording recording_from_text(std::string_view text, const std::filesystem::path& file);
 
+/// Whether a JSON text says `"format": "<format>"` somewhere, in whatever order its fields are.
+[[nodiscard]] bool declares_format(std::string_view text, std::string_view format);
 /// Whether a text claims to be a recording, whatever else is wrong with it.
 [[nodiscard]] bool looks_like_recording(std::string_view text);
 

@@ -1,9 +1,11 @@
 #include "tangere/io/scene_file.hpp"
 
 #include <Eigen/Geometry>
+#include <cctype>
 #include <cmath>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "tangere/io/json_reader.hpp"
 #include "tangere/io/shape_reader.hpp"
@@ -22,7 +24,8 @@ decltype(auto) at_place(const JsonValue& value, F&& f) {
   try {
     return f();
   } catch (const InputError& error) {
-    value.fail(error.what());
+    const bool has_place = !error.field().empty() && error.field() != value.path();
+    value.fail(has_place ? error.what() : error.reason());
   }
 }
 
@@ -276,12 +279,31 @@ Scene scene_from_text(std::string_view text, const std::filesystem::path& file, 
       if (text[i] == '\n') ++line;
     throw InputError(file.string() + ":" + std::to_string(line), error.reason());
   } catch (const InputError& error) {
-    throw InputError(file.string() + ": " + error.field(), error.reason());
+    throw InputError(error.field().empty() ? file.string() : file.string() + ": " + error.field(), error.reason());
   }
 }
 
+namespace {
+
+/// By what is in the file; by its name where that says nothing.
+bool holds_json(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  char c = '\0';
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  while (stream.get(c) &&
+         (std::isspace(static_cast<unsigned char>(c)) != 0 || kByteOrderMark.find(c) != kByteOrderMark.npos)) {
+  }
+  if (stream && (c == '{' || c == '<')) return c == '{';
+  return file.extension() == ".json";
+}
+
+}  // namespace
+
 Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) {
-  if (file.extension() != ".json") {
+  std::error_code failure;
+  if (!std::filesystem::exists(file, failure)) throw InputError(file.string(), "there is no such file");
+  if (!std::filesystem::is_regular_file(file, failure)) throw InputError(file.string(), "is not a file");
+  if (!holds_json(file)) {
     Robot robot = load_robot(file, options);
     Scene scene{std::move(robot), {}, {}};
     const Model& model = scene.robot.model;
@@ -291,7 +313,6 @@ Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) 
     scene.time_step = scene.robot.time_step.value_or(scene.time_step);
     return scene;
   }
-  std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(file, failure);
   std::ifstream stream(file, std::ios::binary);
   if (failure || !stream) throw InputError(file.string(), "cannot be read");

@@ -17,6 +17,9 @@
 
 namespace tangere::detail {
 
+/// Efforts and velocities from here on are no limit: the format has no other way to say so.
+inline constexpr double kNoUrdfLimit = 1e300;
+
 /// Element <origin> of `parent`; the identity if there is none.
 [[nodiscard]] Pose read_origin(const XmlElement& parent);
 

@@ -104,8 +104,12 @@ class JointReader {
       if (type_ != "continuous") notices_.push_back(element_.notice("has no <limit>, so it is not limited"));
       return;
     }
-    dof.effort = not_negative(*limit, "effort").value_or(dof.effort);
-    dof.velocity = not_negative(*limit, "velocity").value_or(dof.velocity);
+    const auto bound = [&](const char* attribute, double none) {
+      const double value = not_negative(*limit, attribute).value_or(none);
+      return value < detail::kNoUrdfLimit ? value : none;
+    };
+    dof.effort = bound("effort", dof.effort);
+    dof.velocity = bound("velocity", dof.velocity);
     if (type_ == "continuous") return;  // lower and upper, if there, are reported
     dof.lower = limit->find_number("lower").value_or(0.0);
     dof.upper = limit->find_number("upper").value_or(0.0);

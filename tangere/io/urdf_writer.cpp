@@ -1,5 +1,6 @@
 #include "tangere/io/urdf_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include "tangere/io/markup.hpp"
 #include "tangere/io/urdf_parts.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/multibody/model_check.hpp"
 
 namespace tangere {
 namespace {
@@ -148,9 +150,11 @@ DofSpec common_dof(const Model& model, const Joint& joint) {
 }
 
 std::string limit(const JointSpec& joint, const DofSpec& dof) {
+  // the format wants both of these where there is a limit at all
   std::string text;
-  if (std::isfinite(dof.effort)) text += attribute("effort", dof.effort);
-  if (std::isfinite(dof.velocity)) text += attribute("velocity", dof.velocity);
+  if (std::isfinite(dof.lower) || std::isfinite(dof.upper) || std::isfinite(dof.effort) || std::isfinite(dof.velocity))
+    text = attribute("effort", std::min(dof.effort, detail::kNoUrdfLimit)) +
+           attribute("velocity", std::min(dof.velocity, detail::kNoUrdfLimit));
   const bool bounded = std::isfinite(dof.lower) && std::isfinite(dof.upper);
   if (!bounded && (std::isfinite(dof.lower) || std::isfinite(dof.upper)))
     refuse(joint.name + ".limits", "a limit on one side only");
@@ -191,8 +195,12 @@ void require_nothing_else(const Robot& robot) {
   const Model& model = robot.model;
   if (model.gravity() != Vector3(0.0, 0.0, -9.81)) refuse("gravity", "it has none");
   for (const LoopConstraint& constraint : model.constraints()) refuse(constraint.name, "links form a tree");
-  for (const auto& [a, b] : model.excluded_pairs())
-    if (a == kWorld || model.body(b).parent != a) refuse("excluded pairs", "all links but neighbours collide");
+  std::vector<JointSpec> joints;
+  for (const Joint& joint : model.joints()) joints.push_back(joint.spec);
+  const auto neighbours = neighbour_pairs(model.bodies(), joints);
+  for (const auto& pair : model.excluded_pairs())
+    if (!std::binary_search(neighbours.begin(), neighbours.end(), pair))
+      refuse("excluded pairs", "all links but neighbours collide");
   for (const Actuator& actuator : robot.actuators) refuse(actuator.name, "joints have no actuators");
   for (const Keyframe& keyframe : robot.keyframes) refuse(keyframe.name, "there are no keyframes");
 }

@@ -36,8 +36,9 @@ std::string_view trimmed(std::string_view text) {
 /// For messages: a value of any length on one line.
 std::string shown(std::string_view text, std::size_t longest = 60) {
   std::string line(text.substr(0, longest));
+  // terminals obey control characters
   std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+      line.begin(), line.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' ');
   return text.size() <= longest ? line : line + "...";
 }
 
@@ -60,6 +61,37 @@ void refuse_declarations(std::string_view text, const std::string& file) {
     if (end.empty()) throw InputError(place(at), "document types and entities are refused" + got(rest.substr(0, 20)));
     at = text.find(end, at + 4);
     if (at == std::string_view::npos) return;  // the parser says it
+  }
+}
+
+/// The parser compares each attribute of an element with all before it: this many are enough.
+void refuse_crowded_tags(std::string_view text, const std::string& file) {
+  constexpr int kMostAttributes = 1000;
+  int line = 1;
+  int attributes = 0;
+  bool in_tag = false;
+  char quote = '\0';
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\n') ++line;
+    if (!in_tag && text.substr(at).starts_with("<!--")) {
+      const std::size_t end = text.find("-->", at + 4);
+      if (end == std::string_view::npos) return;  // the parser says it
+      line += static_cast<int>(std::count(text.begin() + at, text.begin() + end, '\n'));
+      at = end;
+    } else if (!in_tag) {
+      in_tag = c == '<';
+      attributes = 0;
+    } else if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '>') {
+      in_tag = false;
+    } else if (c == '=' && ++attributes > kMostAttributes) {
+      throw InputError(file + ":" + std::to_string(line),
+                       "an element has more than " + std::to_string(kMostAttributes) + " attributes");
+    }
   }
 }
 
@@ -360,6 +392,7 @@ XmlDocument XmlDocument::parse(std::string_view text, std::string file) {
     throw InputError(file, "must have at most " + std::to_string(kMaxXmlBytes >> 20) + " MB, has " +
                                std::to_string(text.size() >> 20) + " MB");
   refuse_declarations(text, file);
+  refuse_crowded_tags(text, file);
   auto data = std::make_shared<XmlElement::Data>();
   data->file = std::move(file);
   data->document.Parse(text.data(), text.size());

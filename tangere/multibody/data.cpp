@@ -13,7 +13,7 @@ Data::~Data() = default;
 Data::Data(Data&&) noexcept = default;
 Data& Data::operator=(Data&&) noexcept = default;
 
-Data::Memory::Memory(const Model& model, Extent extent) : links(model.shared_links()) {
+Data::Memory::Memory(const Model& model) : links(model.shared_links()) {
   const auto n = static_cast<std::size_t>(model.links().size());
   const auto nv = static_cast<std::size_t>(model.nv());
   X.resize(n);
@@ -43,16 +43,15 @@ Data::Memory::Memory(const Model& model, Extent extent) : links(model.shared_lin
   link_loads.resize(n);
   beyond.resize(nv);
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (VectorX* vector : {&tau, &bias_tau, &acceleration, &scratch}) vector->setConstant(model.nv(), nan);
-  if (extent == Extent::without_matrices) return;
-  for (MatrixX* matrix : {&M, &M_inverse}) matrix->setConstant(model.nv(), model.nv(), nan);
-  for (RowMatrixX* matrix : {&dtau_dq, &dtau_dv, &da_dq, &da_dv}) matrix->setConstant(model.nv(), model.nv(), nan);
-  // between branches there is nothing, once and for all
-  M.setZero();
+  for (VectorX* vector : {&tau, &bias_tau, &acceleration, &factored_diagonal, &scratch})
+    vector->setConstant(model.nv(), nan);
   M_rows = AlignedVector(nv * static_cast<std::size_t>(model.links().stride));
   L_rows = AlignedVector(M_rows.size());
   column_stride = (3 * model.nv() + 7) / 8 * 8;
-  columns = AlignedVector(nv * static_cast<std::size_t>(column_stride));
+}
+
+void Data::Memory::need_columns(int nv) {
+  columns.resize(static_cast<std::size_t>(nv) * static_cast<std::size_t>(column_stride));
 }
 
 Data::Memory& memory_of(const Model& model, Data& data) {

@@ -37,9 +37,10 @@ struct Load {
 };
 
 struct Data::Memory {
-  /// Without matrices it is linear in the bodies: enough for articulated_bodies.
-  enum class Extent { full, without_matrices };
-  explicit Memory(const Model& model, Extent extent = Extent::full);
+  /// Linear in the coordinates. Matrices, which are not, come with the first call that fills them.
+  explicit Memory(const Model& model);
+  /// Memory for right-hand sides.
+  void need_columns(int nv);
 
   /// What it was made for.
   std::shared_ptr<const Links> links;
@@ -91,6 +92,7 @@ struct Data::Memory {
   AlignedVector M_rows;  // row k along the way to k (links.hpp)
   AlignedVector L_rows;  // M = Lᵀ D L: L likewise, 1 / D at the end of each row
   MatrixX M_inverse;
+  VectorX factored_diagonal;  // what was added to the diagonal of M before it was factored
   VectorX scratch;
   RowMatrixX dtau_dq;
   RowMatrixX dtau_dv;

@@ -16,6 +16,7 @@ ForwardDynamicsDerivatives forward_dynamics_derivatives(const Model& model, Data
   factor_mass_matrix(model, data);
   // M⁻¹ times all three at once
   const Eigen::Index nv = model.nv();
+  m.need_columns(model.nv());
   Eigen::Map<RowMatrixX, 0, Eigen::OuterStride<>> columns(m.columns.data(), nv, 3 * nv,
                                                           Eigen::OuterStride<>(m.column_stride));
   columns.leftCols(nv) = -m.dtau_dq;

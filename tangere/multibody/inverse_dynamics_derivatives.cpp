@@ -84,8 +84,8 @@ InverseDynamicsDerivatives inverse_dynamics_derivatives(const Model& model, Data
   if (pushed) gather_wrenches(tree, wrenches, m);
 
   const Eigen::Index nv = model.nv();
-  m.dtau_dq.setZero();
-  m.dtau_dv.setZero();
+  m.dtau_dq.setZero(nv, nv);
+  m.dtau_dv.setZero(nv, nv);
   double* dq = m.dtau_dq.data();
   double* dv = m.dtau_dv.data();
   for (int i = tree.size() - 1; i >= 0; --i) {

@@ -58,7 +58,9 @@ const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q) {
 
 void spread_mass_matrix(const Links& tree, Data::Memory& m) {
   m.mass_order = 1;
-  const Eigen::Index nv = m.M.rows();
+  const auto nv = static_cast<Eigen::Index>(m.S.size());
+  // between branches there is nothing, once and for all
+  if (m.M.rows() != nv) m.M.setZero(nv, nv);
   double* M = m.M.data();
   for (Eigen::Index k = 0; k < nv; ++k) {
     const int* way = tree.way_to(static_cast<int>(k));
@@ -106,6 +108,7 @@ void copy_rows(Data::Memory& m) {
 void factor_mass_matrix(const Model& model, Data& data) {
   Data::Memory& m = memory_of(model, data);
   copy_rows(m);
+  m.factored_diagonal.setZero();
   factor_rows(model, m);
 }
 
@@ -113,11 +116,18 @@ void factor_mass_matrix(const Model& model, Data& data, VectorArgument diagonal)
   require_size("diagonal", diagonal.size(), model.nv());
   Data::Memory& m = memory_of(model, data);
   copy_rows(m);
+  m.factored_diagonal = diagonal;
   const Links& tree = model.links();
   for (int k = 0; k < model.nv(); ++k)
     m.L_rows[static_cast<std::size_t>(k) * static_cast<std::size_t>(tree.stride) +
              static_cast<std::size_t>(tree.way_length[static_cast<std::size_t>(k)]) - 1] += diagonal[k];
   factor_rows(model, m);
+}
+
+const VectorX& factored_diagonal(const Model& model, const Data& data) {
+  const Data::Memory& m = memory_of(model, data);
+  require_factors(m);
+  return m.factored_diagonal;
 }
 
 void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x) {
@@ -193,6 +203,7 @@ const MatrixX& inverse_mass_matrix(const Model& model, Data& data) {
   Data::Memory& m = memory_of(model, data);
   require_factors(m);
   const Eigen::Index nv = model.nv();
+  m.need_columns(model.nv());
   Eigen::Map<RowMatrixX, 0, Eigen::OuterStride<>> columns(m.columns.data(), nv, nv,
                                                           Eigen::OuterStride<>(m.column_stride));
   columns.setIdentity();

@@ -200,11 +200,9 @@ Model ModelBuilder::build() const {
     throw InputError(name_, "must have at most " + std::to_string(kMostCoordinates) + " velocity coordinates, has " +
                                 std::to_string(model.nv_));
   connect_mimics(model.joints_);
-  // parent and child do not collide, but what is free of its parent does
-  model.excluded_ = excluded_;
-  for (std::size_t b = 0; b < bodies_.size(); ++b)
-    if (bodies_[b].parent != kWorld && joints_[b].type != JointType::free)
-      model.excluded_.emplace_back(bodies_[b].parent, static_cast<int>(b));
+  // neighbours do not collide, but what is free of its parent does
+  model.excluded_ = neighbour_pairs(bodies_, joints_);
+  model.excluded_.insert(model.excluded_.end(), excluded_.begin(), excluded_.end());
   std::sort(model.excluded_.begin(), model.excluded_.end());
   model.excluded_.erase(std::unique(model.excluded_.begin(), model.excluded_.end()), model.excluded_.end());
 

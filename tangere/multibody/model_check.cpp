@@ -1,9 +1,9 @@
 #include "tangere/multibody/model_check.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -116,6 +116,33 @@ void verify(const JointSpec& joint) {
   detail::require_finite(joint.name + ".mimic.offset", joint.mimic->offset);
 }
 
+std::vector<std::pair<int, int>> neighbour_pairs(std::span<const Body> bodies, std::span<const JointSpec> joints) {
+  // the body that each one is held to by fixed joints, in the end; kWorld: the world
+  std::vector<int> holder(bodies.size());
+  std::vector<std::vector<int>> held(bodies.size());
+  const auto at = [](auto& list, int i) -> auto& { return list[static_cast<std::size_t>(i)]; };
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    const int index = static_cast<int>(b);
+    const int parent = bodies[b].parent;
+    const bool fixed = joints[b].type == JointType::fixed;
+    holder[b] = !fixed ? index : parent == kWorld ? kWorld : at(holder, parent);
+    if (holder[b] != kWorld && !bodies[b].spec.shapes.empty()) at(held, holder[b]).push_back(index);
+  }
+  std::vector<std::pair<int, int>> pairs;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    const int parent = bodies[b].parent;
+    if (parent == kWorld || joints[b].type == JointType::free) continue;
+    pairs.emplace_back(parent, static_cast<int>(b));
+    const int above = at(holder, parent);
+    if (joints[b].type == JointType::fixed || above == kWorld) continue;
+    for (const int p : at(held, above))
+      for (const int c : held[b]) pairs.emplace_back(std::minmax({p, c}));
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
 void connect_mimics(std::vector<Joint>& joints) {
   std::map<std::string_view, int> by_name;
   for (std::size_t i = 0; i < joints.size(); ++i) by_name.emplace(joints[i].spec.name, static_cast<int>(i));
@@ -128,17 +155,23 @@ void connect_mimics(std::vector<Joint>& joints) {
     if (joints[static_cast<std::size_t>(joint.mimic_source)].nv != 1)
       throw InputError(joint.spec.name + ".mimic", "'" + joint.spec.mimic->source + "' must have one coordinate");
   }
+  // each joint is walked through once: who comes to one of this walk again goes in a circle
+  std::vector<std::size_t> walk_of(joints.size(), 0);
   for (std::size_t i = 0; i < joints.size(); ++i) {
-    std::set<int> seen;
-    for (int k = static_cast<int>(i); k >= 0; k = joints[static_cast<std::size_t>(k)].mimic_source)
-      if (!seen.insert(k).second) throw InputError(joints[i].spec.name + ".mimic", "follows itself in a circle");
+    const std::size_t walk = i + 1;
+    for (int k = static_cast<int>(i); k >= 0; k = joints[static_cast<std::size_t>(k)].mimic_source) {
+      std::size_t& seen = walk_of[static_cast<std::size_t>(k)];
+      if (seen == walk) throw InputError(joints[i].spec.name + ".mimic", "follows itself in a circle");
+      if (seen != 0) break;
+      seen = walk;
+    }
   }
 }
 
 void require_movable(const Model& model) {
   // what each coordinate meets somewhere in general, beside what hangs from it
   const Links& tree = model.links();
-  Data::Memory m(model, Data::Memory::Extent::without_matrices);
+  Data::Memory m(model);
   Random random(1);
   const VectorX still = VectorX::Zero(model.nv());
   articulated_bodies(model, random_configuration(model, random), still, still, {}, m);

@@ -2,6 +2,8 @@
 
 /// What a ModelBuilder refuses (private to multibody). Each throws InputError naming the thing.
 
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "tangere/multibody/model.hpp"
@@ -10,6 +12,11 @@ namespace tangere {
 
 void verify(const BodySpec& body);
 void verify(const JointSpec& joint);
+/// Pairs of bodies (first < second) on both sides of a joint: parent and child, and what fixed joints hold to them;
+/// only the two themselves where the parent is fixed to the world. Bodies without shapes count only as parent and
+/// child. None over free joints.
+[[nodiscard]] std::vector<std::pair<int, int>> neighbour_pairs(std::span<const Body> bodies,
+                                                               std::span<const JointSpec> joints);
 /// Resolves the sources of mimics.
 void connect_mimics(std::vector<Joint>& joints);
 /// Every joint moves something that has inertia along it, so that the mass matrix is positive at configurations in

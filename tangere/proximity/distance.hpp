@@ -85,8 +85,8 @@ class DistanceWorkspace {
 /// d(distance) / d(pose of A, pose of B): tangents as in scaling_derivatives.hpp.
 [[nodiscard]] Vector12 distance_gradient(DistanceWorkspace& workspace);
 
-/// d(distance) / d(parameters of A), d(parameters of B), in the order of Shape::parameters. By a cone program of its
-/// own, apart; not for the hot path: allocates.
+/// d(distance) / d(parameters of A), d(parameters of B), in the order of Shape::parameters. By a small cone program a
+/// shape: dearer than the distance.
 void distance_parameter_gradient(DistanceWorkspace& workspace, VectorX& d_A, VectorX& d_B);
 
 struct DistanceJacobian {

@@ -13,20 +13,19 @@
 ///
 /// two and k - 1 equations for u and the dλ.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
+#include <vector>
 
 #include <Eigen/Dense>
 
 #include "tangere/math/error.hpp"
 #include "tangere/proximity/distance_workspace.hpp"
-#include "tangere/solvers/conic.hpp"
 
 namespace tangere {
 namespace {
 
-constexpr int kMostPieces = 3;
 /// Features within this angle, or this part of the size, count as parallel.
 constexpr double kParallel = 1e-7;
 constexpr double kLeastPivot = 1e-9;
@@ -248,75 +247,57 @@ Piece with_ball(Piece piece, const Vector3& outward, double radius) {
   return piece;
 }
 
-/// The distance of two shapes apart as a cone program over the rows that every shape has, and from its multipliers the
-/// derivative with respect to their parameters:
-///
-///   minimise t   subject to   |x_B - x_A| ≤ t,   rows_A(x_A, y_A) in K_A,   rows_B(x_B, y_B) in K_B
-///
-/// False if it is too large for the solver, or not solved.
-bool gradient_apart(const NearestPair& pair, const ConvexPart& part_A, const ConvexPart& part_B, VectorX& d_A,
-                    VectorX& d_B) {
-  constexpr int kMostVariables = 68;
-  const ConicRows& rows_A = part_A.set->rows;
-  const ConicRows& rows_B = part_B.set->rows;
-  const int n_A = 3 + rows_A.num_aux();
-  const int n_B = 3 + rows_B.num_aux();
-  const int m_A = rows_A.num_orthant();
-  const int m_B = rows_B.num_orthant();
-  const int q_A = 4 * rows_A.num_cones();
-  const int q_B = 4 * rows_B.num_cones();
-  if (n_A + n_B + 1 > kMostVariables) return false;
-  // lengths in units of the pair
-  const auto radius = [](const ConvexPart& part) { return part.set->scaled ? part.set->outer_radius : 0.0; };
-  const double unit = radius(part_A) + radius(part_B);
-  ConicProgram program;
-  program.c = VectorX::Unit(n_A + n_B + 1, n_A + n_B);
-  program.num_orthant = m_A + m_B;
-  program.cones.assign(static_cast<std::size_t>(rows_A.num_cones() + rows_B.num_cones() + 1), 4);
-  program.G = MatrixX::Zero(m_A + m_B + q_A + q_B + 4, n_A + n_B + 1);
-  program.h = VectorX::Zero(program.G.rows());
-  const auto put = [&](const ConicRows& rows, int from, int to, int count, int column) {
-    const MatrixX& S = rows.matrix();
-    const int ny = rows.num_aux();
-    program.G.block(to, column, count, 3) = -S.block(from, 0, count, 3);
-    program.G.block(to, column + 3, count, ny) = -S.block(from, kShared, count, ny);
-    program.h.segment(to, count) = (S.col(3).segment(from, count) + S.col(kShared + ny).segment(from, count)) / unit;
-  };
-  put(rows_A, 0, 0, m_A, 0);
-  put(rows_B, 0, m_A, m_B, n_A);
-  put(rows_A, m_A, m_A + m_B, q_A, 0);
-  put(rows_B, m_B, m_A + m_B + q_A, q_B, n_A);
-  const int last = m_A + m_B + q_A + q_B;
-  program.G(last, n_A + n_B) = -1.0;
-  program.G.block<3, 3>(last + 1, 0) = pair.X_WA.R;
-  program.G.block<3, 3>(last + 1, n_A) = -pair.X_WB.R;
-  program.h.segment<3>(last + 1) = (pair.X_WB.p - pair.X_WA.p) / unit;
-  ConicSolver solver(std::move(program));
-  const ConicSolution& solution = solver.solve({.relative_tolerance = 1e-11});
-  if (std::abs(unit * solution.objective - pair.distance) > 1e-6 * (unit + pair.distance)) return false;
+/// A ball about as large as `size`.
+const Shape& ball_of(double size) {
+  constexpr int kLargest = 12;
+  static const std::vector<Shape> balls = [] {
+    std::vector<Shape> all;
+    for (int k = -kLargest; k <= kLargest; ++k) all.emplace_back(Sphere{std::pow(10.0, k)});
+    return all;
+  }();
+  const double k = std::clamp(std::round(std::log10(size)), -1.0 * kLargest, 1.0 * kLargest);
+  return balls[static_cast<std::size_t>(static_cast<int>(k) + kLargest)];
+}
 
-  const auto read = [&](const ConvexPart& part, int orthant, int cone, int column, VectorX& d) {
-    const int m = part.set->rows.num_orthant();
-    const int ny = part.set->rows.num_aux();
-    for (const RowDerivative& entry : part.set->derivatives) {
-      const double z = solution.z[entry.row < m ? orthant + entry.row : cone + entry.row - m];
-      // (p, alpha, y, 1)
-      double argument = 1.0;
-      if (entry.column < 3) argument = unit * solution.x[column + entry.column];
-      if (entry.column > 3 && entry.column < kShared + ny) argument = unit * solution.x[column + entry.column - 1];
-      d[part.first_parameter + entry.parameter] -= z * entry.value * argument;
-    }
-  };
-  read(part_A, 0, m_A + m_B, 0, d_A);
-  read(part_B, m_A, m_A + m_B + q_A, n_A, d_B);
-  return true;
+/// -∂h/∂θ at the unit outward normal n, with s the point of the set that faces n, for every parameter of a part at
+/// X_WP. A ball that touches it there has alpha = 1, and from alpha (h + radius) = n·(centre of the ball),
+/// -∂h/∂θ = (h + radius) ∂alpha/∂θ. The ball singles s out where a whole edge or face looks along n. `pair` is memory.
+void support_gradient(const ConvexPart& part, const Pose& X_WP, const Vector3& n, const Vector3& s, SolvedPair& pair,
+                      VectorX& out) {
+  const Shape& ball = ball_of(part.set->outer_radius);
+  const double radius = ball.set().outer_radius;
+  pair.part_A = part;
+  pair.part_B = ball.parts().front();
+  pair.X_WA = Pose(X_WP.R, Vector3::Zero());
+  pair.X_WB = Pose(Matrix3::Identity(), s + radius * n);
+  pair.program.reserve(*pair.part_A.set, *pair.part_B.set);
+  solve_pair({.tolerance = 1e-11}, pair);
+  envelope_gradient(pair, 0, part, out);
+  out *= n.dot(s) + radius;
+}
+
+/// With a half-space, whose normal is the one of the distance. Moved along n until they touch, alpha - 1 and the
+/// distance vanish together, so that their gradients are parallel: ∂distance/∂θ = ∂alpha/∂θ / (n·∂alpha/∂r_B).
+void plane_gradient(const NearestPair& pair, const ConvexPart& part_A, const ConvexPart& part_B, SolvedPair& touching,
+                    VectorX& d_A, VectorX& d_B) {
+  touching.part_A = part_A;
+  touching.part_B = part_B;
+  touching.X_WA = Pose(pair.X_WA.R, Vector3::Zero());
+  touching.X_WB = Pose(pair.X_WB.R, pair.X_WB.p - pair.X_WA.p - pair.distance * pair.n);
+  touching.program.reserve(*part_A.set, *part_B.set);
+  solve_pair({.tolerance = 1e-11}, touching);
+  envelope_gradient(touching, 0, part_A, d_A);
+  envelope_gradient(touching, 1, part_B, d_B);
+  const double reach = part_A.set->scaled ? pair.n.dot(pair.s_A) : -pair.n.dot(pair.s_B);
+  d_A *= reach;
+  d_B *= reach;
 }
 
 }  // namespace
 
-SolvedPair& DistanceWorkspace::Data::touching() {
-  if (touching_pair == nullptr) touching_pair = std::make_unique<SolvedPair>();
-  return *touching_pair;
+SolvedPair& DistanceWorkspace::Data::conic() {
+  if (conic_pair == nullptr) conic_pair = std::make_unique<SolvedPair>();
+  return *conic_pair;
 }
 
 Vector12 distance_gradient(DistanceWorkspace& workspace) {
@@ -450,23 +431,13 @@ void distance_parameter_gradient(DistanceWorkspace& workspace, VectorX& d_A, Vec
   };
   const ConvexPart part_A = part_of(*pair.terms_A, pair.part_A);
   const ConvexPart part_B = part_of(*pair.terms_B, pair.part_B);
-  if (pair.distance > 0.0 && gradient_apart(pair, part_A, part_B, d_A, d_B)) return;
-
-  // moved along n until they touch, alpha - 1 and the distance vanish together, so that their gradients are parallel:
-  // ∂distance/∂θ = ∂alpha/∂θ / (n·∂alpha/∂r_B)
-  SolvedPair& touching = data.touching();
-  touching.part_A = part_A;
-  touching.part_B = part_B;
-  touching.X_WA = Pose(pair.X_WA.R, Vector3::Zero());
-  touching.X_WB = Pose(pair.X_WB.R, pair.X_WB.p - pair.X_WA.p - pair.distance * pair.n);
-  touching.program.reserve(*part_A.set, *part_B.set);
-  solve_pair({.tolerance = 1e-11}, touching);
-  envelope_gradient(touching, 0, part_A, d_A);
-  envelope_gradient(touching, 1, part_B, d_B);
-  const double reach =
-      (part_A.set->scaled ? pair.n.dot(pair.s_A) : 0.0) - (part_B.set->scaled ? pair.n.dot(pair.s_B) : 0.0);
-  d_A *= reach;
-  d_B *= reach;
+  if (pair.terms_A->half_space || pair.terms_B->half_space) {
+    plane_gradient(pair, part_A, part_B, data.conic(), d_A, d_B);
+    return;
+  }
+  // distance = n·(r_B - r_A) - h_A(n) - h_B(-n), and n is stationary
+  support_gradient(part_A, pair.X_WA, pair.n, pair.s_A, data.conic(), d_A);
+  support_gradient(part_B, pair.X_WB, -pair.n, pair.s_B, data.conic(), d_B);
 }
 
 }  // namespace tangere

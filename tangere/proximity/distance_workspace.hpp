@@ -43,9 +43,9 @@ struct DistanceWorkspace::Data {
   bool has_query = false;
   /// Pieces of a body along the normal.
   std::vector<int> pieces;
-  /// For the parameter gradient: the pair moved until it touches.
-  std::unique_ptr<SolvedPair> touching_pair;
-  [[nodiscard]] SolvedPair& touching();
+  /// For the parameter gradient, made when that is first asked for.
+  std::unique_ptr<SolvedPair> conic_pair;
+  [[nodiscard]] SolvedPair& conic();
 };
 
 }  // namespace tangere

@@ -280,8 +280,8 @@ SmoothParameter smooth_parameter(const StepParameter& p) {
     case Kind::friction:
       out.kind = SmoothParameter::Kind::friction;
       break;
-    case Kind::restitution:  // has no part in it
-      out.kind = SmoothParameter::Kind::none;
+    case Kind::restitution:
+      out.kind = SmoothParameter::Kind::restitution;
       break;
     case Kind::shape_placement:
       out.kind = SmoothParameter::Kind::shape_placement;

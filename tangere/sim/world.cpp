@@ -86,7 +86,7 @@ World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& o
   options_.verify();
   verify_actuators(model_, actuators_);
   verify_positions(model_, actuators_);
-  if (options_.formulation != Formulation::lcp) require_smooth_support(model_, options_.contact);
+  if (options_.formulation != Formulation::lcp) require_smooth_support(options_.contact);
   if (has_restitution(model_)) impact_model_ = std::make_shared<const Model>(weightless(model_));
   implicit_inertia_.setZero(model_.nv());
   implicit_damping_.setZero(model_.nv());

@@ -31,7 +31,7 @@ struct WorldOptions {
   Integrator integrator = Integrator::semi_implicit;
   ContactOptions contact = {};
   /// How contact is solved, and the options of the smooth formulations, which need the semi-implicit integrator and
-  /// have neither restitution nor loop constraints nor mimics.
+  /// have no rolling friction.
   Formulation formulation = Formulation::lcp;
   SmoothOptions smooth = {};
 

@@ -56,6 +56,10 @@ void verify_rows(std::span<const BoxedLcpRow> rows) {
 /// x · 0 summed is 0 unless something is not finite.
 bool all_finite(const double* x, int n) { return (Eigen::Map<const VectorX>(x, n).array() * 0.0).sum() == 0.0; }
 
+void require_size(bool right_size, const char* field, Eigen::Index size) {
+  if (!right_size) throw InputError(field, "must have one row a row, " + std::to_string(size));
+}
+
 int first_not_finite(const double* x) {
   int i = 0;
   while (std::isfinite(x[i])) ++i;
@@ -103,9 +107,12 @@ void BoxedLcpSolver::Data::resize(int rows_now) {
     answer->sets.resize(static_cast<std::size_t>(n));
   }
   if (d.size() >= size) return;
-  for (AlignedVector* x :
-       {&d,     &inverse_d, &asked, &search, &f,        &w, &best_f, &best_w, &right, &pivot_scale, &lower,
-        &upper, &g,         &w_g,   &target, &w_target, &h, &cover,  &b_path, &df,    &dw})
+  for (AlignedVector* x : {&d,           &inverse_d, &asked,       &search, &f,
+                           &w,           &best_f,    &best_w,      &right,  &pivot_scale,
+                           &lower,       &upper,     &g,           &w_g,    &target,
+                           &w_target,    &h,         &cover,       &b_path, &df,
+                           &dw,          &left,      &asked_right, &change, &clamped_stiffness,
+                           &spread_force})
     x->resize(size);
   for (std::vector<RowSet>* x : {&sets, &next, &best_sets, &box_sets}) x->resize(size);
   position.resize(size);
@@ -121,47 +128,69 @@ LcpBounds BoxedLcpSolver::Data::bounds(int i, const double* force) const {
   return {-most, most};
 }
 
-void BoxedLcpSolver::Data::multiply(const double* force, double* velocity) const {
+void BoxedLcpSolver::Data::multiply(const double* force, double* velocity) {
+  if (sparse != nullptr) {
+    std::fill_n(body_vector.begin(), sparse->vector_size(), 0.0);
+    for (int i = 0; i < n; ++i)
+      if (force[i] != 0.0) sparse->add_velocity(i, force[i], body_vector.data());
+    for (int i = 0; i < n; ++i) velocity[i] = sparse->along(i, body_vector.data());
+    return;
+  }
   using Matrix = Eigen::Map<const MatrixX, Eigen::Unaligned, Eigen::OuterStride<>>;
   Eigen::Map<VectorX>(velocity, n).noalias() =
       Matrix(A, n, n, Eigen::OuterStride<>(stride)) * Eigen::Map<const VectorX>(force, n);
 }
 
-void BoxedLcpSolver::Data::multiply_add(const double* force, double* velocity) const {
+void BoxedLcpSolver::Data::multiply_add(const double* force, double* velocity) {
   multiply(force, velocity);
   Eigen::Map<VectorX>(velocity, n) += Eigen::Map<const VectorX>(b, n);
 }
 
-void BoxedLcpSolver::Data::read(const Eigen::Ref<const MatrixX>& matrix, const Eigen::Ref<const VectorX>& vector,
-                                std::span<const BoxedLcpRow> rows_now, const BoxedLcpOptions& options,
-                                std::span<const RowSet> previous) {
+void BoxedLcpSolver::Data::read(const Eigen::Ref<const VectorX>& vector, std::span<const BoxedLcpRow> rows_now,
+                                const BoxedLcpOptions& options, std::span<const RowSet> previous) {
   options.verify();
   const auto size = static_cast<Eigen::Index>(rows_now.size());
-  const auto sized = [&](bool right_size, const char* field) {
-    if (!right_size) throw InputError(field, "must have one row a row, " + std::to_string(size));
-  };
-  sized(matrix.rows() == size && matrix.cols() == size, "A");
-  sized(vector.size() == size, "b");
-  sized(previous.empty() || static_cast<Eigen::Index>(previous.size()) == size, "previous");
+  require_size(vector.size() == size, "b", size);
+  require_size(previous.empty() || static_cast<Eigen::Index>(previous.size()) == size, "previous", size);
   verify_rows(rows_now);
-  A = matrix.data();
-  stride = matrix.outerStride();
   b = vector.data();
   rows = rows_now;
   tolerance = options.tolerance;
   factorisations = 0;
   work = 0.0;
   resize(static_cast<int>(size));
-
   for (int i = 0; i < static_cast<int>(previous.size()); ++i)
     require(previous[i] <= RowSet::upper, "previous", i, "must be a set");
   if (!all_finite(b, n)) require(false, "b", first_not_finite(b), "must be finite");
+}
+
+void BoxedLcpSolver::Data::read_matrix(const Eigen::Ref<const MatrixX>& matrix) {
+  require_size(matrix.rows() == n && matrix.cols() == n, "A", n);
+  sparse = nullptr;
+  A = matrix.data();
+  stride = matrix.outerStride();
+  for (int i = 0; i < n; ++i) {
+    if (!all_finite(column(i), n)) fail_at(first_not_finite(column(i)), i, "must be finite");
+    d[i] = column(i)[i];
+  }
+}
+
+void BoxedLcpSolver::Data::read_parts(const SparseRows& parts) {
+  require_size(parts.num_rows() == n, "A", n);
+  sparse = &parts;
+  A = nullptr;
+  reserve_bodies();
+  for (const AlignedVector* values : {&parts.J, &parts.Z, &parts.M})
+    if (!all_finite(values->data(), static_cast<int>(values->size()))) throw InputError("A", "must be finite");
+  for (int i = 0; i < n; ++i) d[i] = parts.diagonal(i);
+  connect_nodes();
+}
+
+void BoxedLcpSolver::Data::read_scales(const BoxedLcpOptions& options) {
   b_scale = 0.0;
   soft = asked.data();
   search_is_asked = true;
   for (int i = 0; i < n; ++i) {
-    if (!all_finite(column(i), n)) fail_at(first_not_finite(column(i)), i, "must be finite");
-    d[i] = column(i)[i];
     if (!(d[i] > 0.0)) fail_at(i, i, "must be positive");
     inverse_d[i] = 1.0 / d[i];
     asked[i] = rows[i].compliance > 0.0 ? rows[i].compliance : options.compliance * d[i];
@@ -203,12 +232,13 @@ void BoxedLcpSolver::Data::run(std::span<const RowSet> previous) {
   }
   if (set_newton(kSetSteps, BoxedLcpStage::set_newton)) return;
   if (!previous.empty() && lemke_from_best()) return;
-  const bool few = n <= kFewRows;
-  if (few && lemke_from_afar(1)) return;
+  // the primal Newton method beats Lemke's path only where pieces cost as much as its steps, and there are many
+  const bool path_first = n <= kFewRows || sparse != nullptr;
+  if (path_first && lemke_from_afar(1)) return;
   std::fill(g.begin(), g.begin() + n, 0.0);
   sweep(kFirstSweeps, false);
   if (primal_newton(kFirstRounds, BoxedLcpStage::primal_newton)) return;
-  if (!few && lemke_from_afar(1)) return;
+  if (!path_first && lemke_from_afar(1)) return;
   for (int restart = 1; restart <= kRestarts; ++restart) {
     std::fill(g.begin(), g.begin() + n, 0.0);
     sweep(30 * restart, restart % 2 == 0);
@@ -297,7 +327,19 @@ BoxedLcpSolver& BoxedLcpSolver::operator=(BoxedLcpSolver&&) noexcept = default;
 const BoxedLcpSolution& BoxedLcpSolver::solve(const Eigen::Ref<const MatrixX>& A, const Eigen::Ref<const VectorX>& b,
                                               std::span<const BoxedLcpRow> rows, const BoxedLcpOptions& options,
                                               std::span<const RowSet> previous) {
-  data_->read(A, b, rows, options, previous);
+  data_->read(b, rows, options, previous);
+  data_->read_matrix(A);
+  data_->read_scales(options);
+  data_->run(previous);
+  return data_->answer();
+}
+
+const BoxedLcpSolution& BoxedLcpSolver::solve(const SparseRows& A, const Eigen::Ref<const VectorX>& b,
+                                              std::span<const BoxedLcpRow> rows, const BoxedLcpOptions& options,
+                                              std::span<const RowSet> previous) {
+  data_->read(b, rows, options, previous);
+  data_->read_parts(A);
+  data_->read_scales(options);
   data_->run(previous);
   return data_->answer();
 }

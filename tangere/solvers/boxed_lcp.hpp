@@ -17,9 +17,9 @@
 ///   const BoxedLcpSolution& solution = solver.solve(A, b, rows, {}, sets_of_the_last_step);
 ///
 /// A chain of methods, each answer verified, the first that verifies taken: the sets of the last step; a few Newton
-/// steps on the sets; Lemke's path from there; for many rows a Newton method on the penalised primal with lagged
-/// friction bounds; Lemke's path from afar; both again from other starts. What is best of all is answered with its
-/// residual if none does.
+/// steps on the sets; Lemke's path from there; a Newton method on the penalised primal with lagged friction bounds, and
+/// Lemke's path from afar (which comes first where its pieces are cheap: few rows, or A by its parts); both again from
+/// other starts. What is best of all is answered with its residual if none does.
 
 #include <cstdint>
 #include <limits>
@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "tangere/math/types.hpp"
+#include "tangere/solvers/sparse_rows.hpp"
 
 namespace tangere {
 
@@ -92,6 +93,10 @@ class BoxedLcpSolver {
   /// `previous`: the sets to try first, empty or one a row. The answer is valid until the next solve. Throws InputError
   /// for sizes that disagree, entries that are not finite, diagonals that are not positive, and rows that cannot be.
   [[nodiscard]] const BoxedLcpSolution& solve(const Eigen::Ref<const MatrixX>& A, const Eigen::Ref<const VectorX>& b,
+                                              std::span<const BoxedLcpRow> rows, const BoxedLcpOptions& options = {},
+                                              std::span<const RowSet> previous = {});
+  /// The same with A by its parts: for many rows between many bodies.
+  [[nodiscard]] const BoxedLcpSolution& solve(const SparseRows& A, const Eigen::Ref<const VectorX>& b,
                                               std::span<const BoxedLcpRow> rows, const BoxedLcpOptions& options = {},
                                               std::span<const RowSet> previous = {});
 

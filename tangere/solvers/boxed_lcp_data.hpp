@@ -6,6 +6,7 @@
 /// A candidate is f with the sets it comes from. Each method makes sets, `set_newton` makes candidates of them.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -13,13 +14,19 @@
 #include <vector>
 
 #include "tangere/math/aligned.hpp"
+#include "tangere/solvers/block_lu.hpp"
 #include "tangere/solvers/boxed_lcp.hpp"
 #include "tangere/solvers/boxed_lcp_factor.hpp"
+#include "tangere/solvers/sparse_rows.hpp"
 
 namespace tangere {
 
 /// What pivoting and penalties are tried with: at less, redundant rows defeat them.
 inline constexpr double kSearchCompliance = 1e-6;
+
+/// Of the systems of many rows: of candidates, and along Lemke's path.
+inline constexpr double kFullAccuracy = 1e-14;
+inline constexpr double kPathAccuracy = 1e-9;
 
 struct LcpBounds {
   double lower;
@@ -34,6 +41,8 @@ struct LcpBounds {
 struct BoxedLcpSolver::Data {
   // ---- the problem, for the length of a solve
   int n = 0;
+  /// A, or its parts (the other one is null).
+  const SparseRows* sparse = nullptr;
   const double* A = nullptr;
   Eigen::Index stride = 0;
   const double* b = nullptr;
@@ -68,6 +77,30 @@ struct BoxedLcpSolver::Data {
   std::vector<int> clamped, position;
   std::vector<Coupled> coupled;
   AlignedVector right, pivot_scale;
+  const double* factored_softness = nullptr;
+  /// By coordinates, where A is given by its parts.
+  BlockLu lu;
+  AlignedVector body_vector, left, asked_right, change, clamped_stiffness, spread_force;
+  /// What a row adds to K: jᵀ (own j + shared j_normal). As wanted, and as in the factors with their updates.
+  struct Stiffness {
+    double own = 0.0;
+    double shared = 0.0;
+    bool operator==(const Stiffness&) const = default;
+  };
+  std::vector<Stiffness> stiffness, factored_stiffness;
+  bool has_factors = false;
+  /// Changes since K was factored, what each moves (Y), and I + Vᵀ Y with its factors.
+  struct Update {
+    int row;
+    double own;
+    double shared;
+  };
+  std::vector<Update> updates;
+  std::vector<int> changed_rows;
+  AlignedVector responses, capacitance, capacitance_lu, weights;
+  std::vector<int> capacitance_pivots;
+  /// What solutions may leave of their right sides, relative to the largest force.
+  double accuracy = kFullAccuracy;
   int factorisations = 0;
   /// Σ m³ of their sizes.
   double work = 0.0;
@@ -85,8 +118,12 @@ struct BoxedLcpSolver::Data {
 
   // ---- boxed_lcp.cpp
   /// Takes the problem, or throws InputError.
-  void read(const Eigen::Ref<const MatrixX>& matrix, const Eigen::Ref<const VectorX>& vector,
-            std::span<const BoxedLcpRow> rows_now, const BoxedLcpOptions& options, std::span<const RowSet> previous);
+  void read(const Eigen::Ref<const VectorX>& vector, std::span<const BoxedLcpRow> rows_now,
+            const BoxedLcpOptions& options, std::span<const RowSet> previous);
+  void read_matrix(const Eigen::Ref<const MatrixX>& matrix);
+  void read_parts(const SparseRows& parts);
+  /// After d.
+  void read_scales(const BoxedLcpOptions& options);
   void resize(int rows_now);
   /// The chain; leaves the answer in best_….
   void run(std::span<const RowSet> previous);
@@ -104,20 +141,47 @@ struct BoxedLcpSolver::Data {
   [[nodiscard]] const double* column(int j) const { return A + stride * j; }
   [[nodiscard]] LcpBounds bounds(int i, const double* force) const;
   /// A f, and A f + b.
-  void multiply(const double* force, double* velocity) const;
-  void multiply_add(const double* force, double* velocity) const;
+  void multiply(const double* force, double* velocity);
+  void multiply_add(const double* force, double* velocity);
 
   // ---- boxed_lcp_sets.cpp
   /// f of `sets`: clamped rows with w + C f = 0, the others at bounds that follow f. False if singular.
   [[nodiscard]] bool solve_sets();
-  /// `force` holds the bounded rows that are not coupled; fills in the others.
-  [[nodiscard]] bool solve_clamped(const double* softness, double* force);
+  /// Its parts: `clamped` and `coupled` of `sets`, and the forces at constant bounds; then, with the factors, the
+  /// others.
+  void read_sets();
+  [[nodiscard]] bool solve_forces();
+  /// `force` holds the bounded rows that are not coupled; fills in the clamped ones, by the factors.
+  [[nodiscard]] bool solve_clamped(double* force);
+  /// The system of `clamped` and `coupled`, and its solution for one right side (in place, one number a clamped row).
+  [[nodiscard]] bool factor_clamped(const double* softness);
+  [[nodiscard]] bool factor_dense(const double* softness);
+  [[nodiscard]] bool solve_factored(double* x);
   /// max |f - projection(f - w' / d)| over its scale; fills `next`. Infinite if anything is not finite.
   [[nodiscard]] double assess();
   /// Solves for the sets, verifies, and moves on to the sets of the projection, up to `steps` times. True if solved.
   [[nodiscard]] bool set_newton(int steps, BoxedLcpStage stage);
   /// Keeps the candidate if it is better.
   void offer(double residual, BoxedLcpStage stage);
+
+  // ---- boxed_lcp_sparse.cpp
+  void connect_nodes();
+  void add_stiffness(int i, int j, double factor);
+  void reserve_bodies();
+  void set_stiffness(const double* softness);
+  [[nodiscard]] bool factor_sparse(const double* softness);
+  [[nodiscard]] bool factor_bodies();
+  [[nodiscard]] bool update_factors();
+  [[nodiscard]] double along_update(const Update& update, const double* x) const;
+  [[nodiscard]] double* response(std::size_t k);
+  void add_update(const Update& update);
+  void solve_bodies(double* x);
+  [[nodiscard]] bool solve_sparse(const double* softness, double* x);
+  [[nodiscard]] bool improve(const double* softness, double* x);
+  /// Forces of all rows of those of the clamped ones, the others zero.
+  void spread(const double* clamped_force, double* force) const;
+  /// Of a factorisation, in the units of the work.
+  [[nodiscard]] double sparse_cost() const { return 200.0 * lu.num_blocks(); }
 
   // ---- boxed_lcp_newton.cpp
   /// Rounds of the primal Newton method and of lagged bounds, from `g`. True if solved.
@@ -128,6 +192,9 @@ struct BoxedLcpSolver::Data {
   [[nodiscard]] double line_search(const double* softness) const;
   /// Projected Gauss–Seidel on `g`; bounds follow.
   void sweep(int sweeps, bool backwards);
+  void sweep_sparse(int sweeps, bool backwards);
+  /// One row of a sweep, at this velocity: the change of g[i].
+  [[nodiscard]] double relax(int i, double velocity);
 
   // ---- boxed_lcp_lemke.cpp
   /// Lemke's path from the best forces so far, or from where no contact carries. True if solved.
@@ -136,11 +203,13 @@ struct BoxedLcpSolver::Data {
   /// Sets and cover of either start.
   void start_from_best(const double* softness);
   void start_from_afar(const double* softness, std::uint64_t seed);
-  /// From there to τ = 0; leaves its end in `sets`. False if it does not arrive.
-  [[nodiscard]] bool follow_path(const double* softness, int most_pieces);
-  [[nodiscard]] bool follow_pieces(const double* b_asked, int most_pieces);
+  /// From there to τ = 0; leaves its end in `sets`. False if it does not arrive, or goes farther than `farthest`.
+  [[nodiscard]] bool follow_path(const double* softness, int most_pieces, double farthest);
+  [[nodiscard]] bool follow_pieces(const double* b_asked, int most_pieces, double farthest);
   /// f and w at τ, and their slopes. False if singular.
   [[nodiscard]] bool solve_piece(const double* b_asked, double tau);
+  /// Along the piece in hand.
+  void advance(double change_of_tau);
 };
 
 }  // namespace tangere

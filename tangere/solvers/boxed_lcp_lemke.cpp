@@ -14,9 +14,10 @@
 ///   from best   c is what the best forces so far leave unbalanced. Nothing is promised, but from the forces of the
 ///               last step it is a few pieces long.
 ///
-/// Departures from the textbook: no tableau, each piece is factored anew (no drift, no extra unknowns); ties are kept
-/// away by drawing c at random, not by lexicographic order; a friction row whose bound is zero has no force to pivot
-/// on, its set only follows the sign of its velocity.
+/// Departures from the textbook: no tableau, each piece is factored anew (no drift, no extra unknowns) or, where A is
+/// given by its parts, has the last one's factors brought up to date (boxed_lcp_sparse.cpp); ties are kept away by
+/// drawing c at random, not by lexicographic order; a friction row whose bound is zero has no force to pivot on, its
+/// set only follows the sign of its velocity.
 
 #include <cmath>
 
@@ -30,6 +31,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Sets tried at the end, where the compliance is not that of the path.
 constexpr int kPolish = 16;
 constexpr int kPiecesFromBest = 60;
+/// From there the path that promises nothing seldom comes back.
+constexpr double kFarthest = 8.0;
 /// How far velocities that are covered are moved to their side, in units of max |b / d|.
 constexpr double kPush = 1e-3;
 
@@ -38,16 +41,17 @@ constexpr double kPush = 1e-3;
 bool BoxedLcpSolver::Data::lemke_from_best() {
   if (best_residual == kInfinity) return false;
   start_from_best(search.data());
-  return follow_path(search.data(), kPiecesFromBest) && set_newton(kPolish, BoxedLcpStage::lemke);
+  const int pieces = sparse != nullptr ? std::max(kPiecesFromBest, n) : kPiecesFromBest;
+  return follow_path(search.data(), pieces, kFarthest) && set_newton(kPolish, BoxedLcpStage::lemke);
 }
 
 bool BoxedLcpSolver::Data::lemke_from_afar(std::uint64_t seed) {
   const int most_pieces = 100 + 20 * n;
   start_from_afar(search.data(), seed);
-  if (follow_path(search.data(), most_pieces) && set_newton(kPolish, BoxedLcpStage::lemke)) return true;
+  if (follow_path(search.data(), most_pieces, kInfinity) && set_newton(kPolish, BoxedLcpStage::lemke)) return true;
   if (search_is_asked) return false;
   start_from_afar(asked.data(), seed);
-  return follow_path(asked.data(), most_pieces) && set_newton(kPolish, BoxedLcpStage::lemke);
+  return follow_path(asked.data(), most_pieces, kInfinity) && set_newton(kPolish, BoxedLcpStage::lemke);
 }
 
 void BoxedLcpSolver::Data::start_from_best(const double* softness) {
@@ -103,37 +107,51 @@ void BoxedLcpSolver::Data::start_from_afar(const double* softness, std::uint64_t
   }
 }
 
-bool BoxedLcpSolver::Data::follow_path(const double* softness, int most_pieces) {
+bool BoxedLcpSolver::Data::follow_path(const double* softness, int most_pieces, double farthest) {
   // the methods on sets see the problem at τ and this C meanwhile
   const double* b_asked = b;
   b = b_path.data();
   soft = softness;
-  const bool arrived = follow_pieces(b_asked, most_pieces);
+  accuracy = kPathAccuracy;
+  const bool arrived = follow_pieces(b_asked, most_pieces, farthest);
   b = b_asked;
   soft = asked.data();
+  accuracy = kFullAccuracy;
   return arrived;
 }
 
 bool BoxedLcpSolver::Data::solve_piece(const double* b_asked, double tau) {
   for (int i = 0; i < n; ++i) b_path[i] = b_asked[i] + tau * cover[i];
-  if (!solve_sets()) return false;
-  multiply_add(f.data(), w.data());
+  const int factored = factorisations;
+  read_sets();
+  if (!factor_clamped(soft)) return false;
+  // f and w go on where they were as long as the factors are only brought up to date
+  const bool afresh = sparse == nullptr || tau == 1.0 || factorisations != factored;
+  if (afresh) {
+    if (!solve_forces()) return false;
+    multiply_add(f.data(), w.data());
+    for (int i = 0; i < n; ++i) w[i] += soft[i] * f[i];
+  }
   std::fill(df.begin(), df.begin() + n, 0.0);
   if (!clamped.empty()) {
     for (std::size_t k = 0; k < clamped.size(); ++k) right[k] = -cover[clamped[k]];
-    system.solve(right.data());
+    if (!solve_factored(right.data())) return false;
     for (std::size_t k = 0; k < clamped.size(); ++k) df[clamped[k]] = right[k];
     for (const Coupled& c : coupled) df[c.row] = c.ratio * df[rows[c.row].normal];
   }
   multiply(df.data(), dw.data());
-  for (int i = 0; i < n; ++i) {
-    w[i] += soft[i] * f[i];
-    dw[i] += soft[i] * df[i] + cover[i];
-  }
+  for (int i = 0; i < n; ++i) dw[i] += soft[i] * df[i] + cover[i];
   return true;
 }
 
-bool BoxedLcpSolver::Data::follow_pieces(const double* b_asked, int most_pieces) {
+void BoxedLcpSolver::Data::advance(double change_of_tau) {
+  for (int i = 0; i < n; ++i) {
+    f[i] += change_of_tau * df[i];
+    w[i] += change_of_tau * dw[i];
+  }
+}
+
+bool BoxedLcpSolver::Data::follow_pieces(const double* b_asked, int most_pieces, double farthest) {
   double tau = 1.0;
   double direction = -1.0;
   int changed = -1;
@@ -183,6 +201,8 @@ bool BoxedLcpSolver::Data::follow_pieces(const double* b_asked, int most_pieces)
     }
     if (changed < 0) return direction < 0.0;
     tau += direction * step;
+    if (tau > farthest) return false;
+    advance(direction * step);
     before = sets[changed];
     const LcpBounds box = bounds(changed, f.data());
     const int normal = rows[changed].normal;

@@ -38,14 +38,14 @@ double BoxedLcpSolver::Data::line_search(const double* softness) const {
     for (int i = 0; i < n; ++i) {
       const double change_w = w_target[i] - w_g[i];
       const double change_g = target[i] - g[i];
-      const double stiffness = 1.0 / softness[i];
+      const double hardness = 1.0 / softness[i];
       const LcpBounds box{lower[i], upper[i]};
-      const double force = -(w_g[i] + t * change_w) * stiffness;
+      const double force = -(w_g[i] + t * change_w) * hardness;
       const double inside = box.clamp(force);
       slope += change_w * (g[i] + t * change_g - inside);
       curvature += change_w * change_g;
-      if (inside == force) curvature += change_w * change_w * stiffness;
-      if (step == 0) start += change_w * (g[i] - box.clamp(-w_g[i] * stiffness));
+      if (inside == force) curvature += change_w * change_w * hardness;
+      if (step == 0) start += change_w * (g[i] - box.clamp(-w_g[i] * hardness));
     }
     if (step == 0) slope0 = start;
     if (!(slope0 < 0.0)) return 0.0;
@@ -75,7 +75,7 @@ void BoxedLcpSolver::Data::minimise_box(const double* softness) {
         target[i] = box_sets[i] == RowSet::upper ? upper[i] : lower[i];
       }
     }
-    if (!solve_clamped(softness, target.data())) return;
+    if (!factor_clamped(softness) || !solve_clamped(target.data())) return;
     multiply_add(target.data(), w_target.data());
     bool same = true;
     for (int i = 0; i < n && same; ++i) same = box_sets[i] == set_at(i, w_target.data());
@@ -105,7 +105,7 @@ bool BoxedLcpSolver::Data::primal_newton(int rounds, BoxedLcpStage stage) {
     std::copy(box_sets.begin(), box_sets.begin() + n, sets.begin());
     if (set_newton(kPolish, stage)) return true;
     // forces of the minimum, not g: the same velocities, but inside the bounds
-    double change = 0.0;
+    double largest_change = 0.0;
     double size = 0.0;
     for (int i = 0; i < n; ++i) {
       const int normal = rows[i].normal;
@@ -113,28 +113,49 @@ bool BoxedLcpSolver::Data::primal_newton(int rounds, BoxedLcpStage stage) {
       const LcpBounds box{rows[normal].lower, rows[normal].upper};
       const double f_n = box.clamp(-w_g[normal] / search[normal]);
       const double wanted = rows[i].friction * f_n;
-      change = std::max(change, std::abs(wanted - h[i]));
+      largest_change = std::max(largest_change, std::abs(wanted - h[i]));
       size = std::max(size, wanted);
       h[i] += relaxation(round) * (wanted - h[i]);
     }
-    if (change <= kSettled * size) return false;
+    if (largest_change <= kSettled * size) return false;
   }
   return false;
 }
 
 void BoxedLcpSolver::Data::sweep(int sweeps, bool backwards) {
+  if (sparse != nullptr) {
+    sweep_sparse(sweeps, backwards);
+    return;
+  }
   multiply_add(g.data(), w_g.data());
   Eigen::Map<VectorX> velocity(w_g.data(), n);
   for (int k = 0; k < sweeps; ++k) {
     for (int j = 0; j < n; ++j) {
       const int i = backwards ? n - 1 - j : j;
-      const double wanted = g[i] - (w_g[i] + asked[i] * g[i]) / (d[i] + asked[i]);
-      const double change = bounds(i, g.data()).clamp(wanted) - g[i];
-      if (change == 0.0) continue;
-      g[i] += change;
-      velocity += change * Eigen::Map<const VectorX>(column(i), n);
+      const double change_i = relax(i, w_g[i]);
+      if (change_i != 0.0) velocity += change_i * Eigen::Map<const VectorX>(column(i), n);
     }
   }
+}
+
+void BoxedLcpSolver::Data::sweep_sparse(int sweeps, bool backwards) {
+  std::fill_n(body_vector.begin(), sparse->vector_size(), 0.0);
+  for (int i = 0; i < n; ++i)
+    if (g[i] != 0.0) sparse->add_velocity(i, g[i], body_vector.data());
+  for (int k = 0; k < sweeps; ++k) {
+    for (int j = 0; j < n; ++j) {
+      const int i = backwards ? n - 1 - j : j;
+      const double change_i = relax(i, b[i] + sparse->along(i, body_vector.data()));
+      if (change_i != 0.0) sparse->add_velocity(i, change_i, body_vector.data());
+    }
+  }
+}
+
+double BoxedLcpSolver::Data::relax(int i, double velocity) {
+  const double wanted = g[i] - (velocity + asked[i] * g[i]) / (d[i] + asked[i]);
+  const double change_i = bounds(i, g.data()).clamp(wanted) - g[i];
+  g[i] += change_i;
+  return change_i;
 }
 
 }  // namespace tangere

@@ -23,50 +23,84 @@ constexpr double kNoForce = 1e-3;
 }  // namespace
 
 bool BoxedLcpSolver::Data::solve_sets() {
+  read_sets();
+  return factor_clamped(soft) && solve_forces();
+}
+
+void BoxedLcpSolver::Data::read_sets() {
   clamped.clear();
   coupled.clear();
-  // constant bounds, normals among them
+  // there is nothing at an infinite bound
   for (int i = 0; i < n; ++i) {
-    const BoxedLcpRow& row = rows[i];
-    RowSet& set = sets[i];
-    if (row.normal >= 0) continue;
-    const double bound = set == RowSet::upper ? row.upper : row.lower;
-    if (set != RowSet::clamped && std::abs(bound) == std::numeric_limits<double>::infinity()) set = RowSet::clamped;
-    f[i] = bound;
+    if (rows[i].normal >= 0 || sets[i] == RowSet::clamped) continue;
+    const double bound = sets[i] == RowSet::upper ? rows[i].upper : rows[i].lower;
+    if (std::abs(bound) == std::numeric_limits<double>::infinity()) sets[i] = RowSet::clamped;
   }
-  // friction follows its normal
   for (int i = 0; i < n; ++i) {
-    const BoxedLcpRow& row = rows[i];
+    position[i] = -1;
     if (sets[i] == RowSet::clamped) {
       position[i] = static_cast<int>(clamped.size());
       clamped.push_back(i);
-      continue;
-    }
-    position[i] = -1;
-    if (row.normal < 0) continue;
-    const double ratio = sets[i] == RowSet::upper ? row.friction : -row.friction;
-    if (sets[row.normal] != RowSet::clamped) {
-      f[i] = ratio * f[row.normal];
-    } else {
-      f[i] = 0.0;
+    } else if (const int normal = rows[i].normal; normal >= 0 && sets[normal] == RowSet::clamped) {
+      const double ratio = sets[i] == RowSet::upper ? rows[i].friction : -rows[i].friction;
       if (ratio != 0.0) coupled.push_back({i, ratio});
     }
   }
-  if (!solve_clamped(soft, f.data())) return false;
+}
+
+bool BoxedLcpSolver::Data::solve_forces() {
+  // constant bounds, normals among them; then friction, which follows its normal
+  for (int i = 0; i < n; ++i)
+    if (rows[i].normal < 0) f[i] = sets[i] == RowSet::upper ? rows[i].upper : rows[i].lower;
+  for (int i = 0; i < n; ++i) {
+    const int normal = rows[i].normal;
+    if (normal < 0) continue;
+    const double ratio = sets[i] == RowSet::upper ? rows[i].friction : -rows[i].friction;
+    f[i] = sets[normal] == RowSet::clamped ? 0.0 : ratio * f[normal];
+  }
+  if (!solve_clamped(f.data())) return false;
   for (const Coupled& c : coupled) f[c.row] = c.ratio * f[rows[c.row].normal];
   return true;
 }
 
-bool BoxedLcpSolver::Data::solve_clamped(const double* softness, double* force) {
+bool BoxedLcpSolver::Data::solve_clamped(double* force) {
   const int m = static_cast<int>(clamped.size());
   if (m == 0) return true;
+  // the right side: what the others do to the clamped rows
+  if (sparse != nullptr) {
+    std::fill_n(body_vector.begin(), sparse->vector_size(), 0.0);
+    for (int i = 0; i < n; ++i)
+      if (position[i] < 0 && force[i] != 0.0) sparse->add_velocity(i, force[i], body_vector.data());
+    for (int r = 0; r < m; ++r) right[r] = -b[clamped[r]] - sparse->along(clamped[r], body_vector.data());
+  } else {
+    for (int r = 0; r < m; ++r) right[r] = -b[clamped[r]];
+    for (int i = 0; i < n; ++i) {
+      if (position[i] >= 0 || force[i] == 0.0) continue;
+      const double* from = column(i);
+      for (int r = 0; r < m; ++r) right[r] -= from[clamped[r]] * force[i];
+    }
+  }
+  if (!solve_factored(right.data())) return false;
+  for (int r = 0; r < m; ++r) force[clamped[r]] = right[r];
+  return true;
+}
+
+bool BoxedLcpSolver::Data::factor_clamped(const double* softness) {
+  factored_softness = softness;
+  if (clamped.empty()) return true;
+  const double size = static_cast<double>(clamped.size());
+  const double cost = sparse != nullptr ? sparse_cost() : size * size * size;
+  if (work > kMostWork + kMostFullSize * cost) return false;
+  work += cost;
+  return sparse != nullptr ? factor_sparse(softness) : factor_dense(softness);
+}
+
+bool BoxedLcpSolver::Data::factor_dense(const double* softness) {
+  const int m = static_cast<int>(clamped.size());
   const int* at = clamped.data();
   const bool symmetric = coupled.empty();
-  if (work > kMostWork + kMostFullSize * n * n * n) return false;
-  work += 1.0 * m * m * m;
   ++factorisations;
   system.resize(m);
-  // the matrix
   for (int k = 0; k < m; ++k) {
     const double* from = column(at[k]);
     double* to = system.column(k);
@@ -79,22 +113,14 @@ bool BoxedLcpSolver::Data::solve_clamped(const double* softness, double* force) 
     for (int r = 0; r < m; ++r) to[r] += c.ratio * from[at[r]];
   }
   system.pad();
-  // the right side
-  for (int r = 0; r < m; ++r) right[r] = -b[at[r]];
-  for (int i = 0; i < n; ++i) {
-    if (position[i] >= 0 || force[i] == 0.0) continue;
-    const double* from = column(i);
-    for (int r = 0; r < m; ++r) right[r] -= from[at[r]] * force[i];
-  }
+  if (symmetric) return system.factor_cholesky();
+  for (int r = 0; r < m; ++r) pivot_scale[r] = d[at[r]];
+  return system.factor_lu(pivot_scale.data());
+}
 
-  if (symmetric) {
-    if (!system.factor_cholesky()) return false;
-  } else {
-    for (int r = 0; r < m; ++r) pivot_scale[r] = d[at[r]];
-    if (!system.factor_lu(pivot_scale.data())) return false;
-  }
-  system.solve(right.data());
-  for (int r = 0; r < m; ++r) force[at[r]] = right[r];
+bool BoxedLcpSolver::Data::solve_factored(double* x) {
+  if (sparse != nullptr) return solve_sparse(factored_softness, x);
+  system.solve(x);
   return true;
 }
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "tangere/math/assert.hpp"
-#include "tangere/math/error.hpp"
+#include "tangere/math/range.hpp"
 #include "tangere/solvers/cone_product.hpp"
 
 namespace tangere {
@@ -43,16 +43,11 @@ std::string_view to_string(NcpStatus status) {
 }
 
 void NcpOptions::verify() const {
-  const auto require = [](const char* field, double value, double least, double largest) {
-    if (!(value >= least && value <= largest))
-      throw InputError(field, "must be between " + std::to_string(least) + " and " + std::to_string(largest) +
-                                  ", got " + std::to_string(value));
-  };
-  require("kappa", kappa, 1e-14, 1e3);
-  require("tolerance", tolerance, 1e-12, 1.0);
-  require("max_iterations", max_iterations, 1, 100000);
-  require("fraction", fraction, 0.01, 0.999);
-  require("num_refinements", num_refinements, 0, 100);
+  detail::require_range("kappa", kappa, 1e-14, 1e3);
+  detail::require_range("tolerance", tolerance, 1e-12, 1.0);
+  detail::require_range("max_iterations", max_iterations, 1, 100000);
+  detail::require_range("fraction", fraction, 0.01, 0.999);
+  detail::require_range("num_refinements", num_refinements, 0, 100);
 }
 
 void NcpSolver::bind(NcpProblem& problem) {

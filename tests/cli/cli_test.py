@@ -398,16 +398,22 @@ class CliTest(unittest.TestCase):
             self.assertTrue(report["gradients"]["passed"])
             self.assertGreater(report["gradients"]["compared"], 0.9 * report["gradients"]["columns"])
 
-    def test_simulate_smooth_without_restitution(self):
-        file = self.path / "bouncy.json"
+    def test_simulate_smooth_bounces(self):
         ball = {"type": "sphere", "radius": 0.1}
         floor = {"type": "halfspace", "normal": [0, 0, 1]}
-        file.write_text(json.dumps({"format": "tangere-scene", "version": 1, "bodies": [
-            {"name": "floor", "fixed": True, "shape": floor, "restitution": 0.5},
-            {"name": "ball", "shape": ball, "position": [0, 0, 1], "restitution": 0.5}]}))
-        for contact, said in (("single_level", True), ("lcp", False)):
-            result = run("simulate", str(file), "--steps", "2", "--contact", contact)
-            self.assertEqual((result.returncode, "has no restitution" in result.stderr), (0, said))
+        heights = {}
+        for restitution in (0.0, 1.0):
+            file = self.path / "bouncy.json"
+            record = self.path / f"bouncy{restitution}.out.json"
+            file.write_text(json.dumps({"format": "tangere-scene", "version": 1, "time_step": 0.01, "bodies": [
+                {"name": "floor", "fixed": True, "shape": floor, "restitution": restitution},
+                {"name": "ball", "shape": ball, "position": [0, 0, 0.6], "restitution": restitution}]}))
+            result = run("simulate", str(file), "--steps", "60", "--contact", "single_level", "--record", str(record))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            frames = json.loads(record.read_text())["frames"]
+            heights[restitution] = frames[-1]["poses"][-1][2]
+        self.assertLess(heights[0.0], 0.11)
+        self.assertGreater(heights[1.0], 0.4)
 
     def test_simulate_bad_arguments(self):
         stack = str(SCENES / "mixed_stack.json")
@@ -505,10 +511,12 @@ class CliTest(unittest.TestCase):
         output = self.path / "made" / "demo"
         recordings = self.path / "recordings"
         recordings.mkdir()
+        (recordings / "other.json").write_text("{}")
         self.assertEqual(run("simulate", str(SCENES / "mixed_stack.json"), "--steps", "5", "--record", str(recordings / "short.json")).returncode, 0)
         result = run("demo", "--output", str(output), "--recordings", str(recordings))
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("PASS: 77 combinations", result.stdout)
+        self.assertIn("left out: ", result.stderr)
         self.assertRegex(result.stdout, r"An arm among things of every shape: .*\nPASS\n")
         self.assertIn(str(output / "index.html"), result.stdout)
         # the gallery links every page, and nothing that is not there
@@ -526,6 +534,10 @@ class CliTest(unittest.TestCase):
             text = (output / "sweep.html").read_text(encoding="utf-8")
             sweep = json.loads(re.search(r'id="recording">(.*?)</script>', text, re.S).group(1))
             # the arm touches what is in its way
+            # the humanoid falls on the floor, not through it
+            text = (output / "humanoid.html").read_text(encoding="utf-8")
+            fall = json.loads(re.search(r'id="recording">(.*?)</script>', text, re.S).group(1))
+            self.assertGreater(min(pose[2] for pose in fall["frames"][-1]["poses"][1:]), -0.95)
             arm = {i for i, body in enumerate(sweep["bodies"]) if body in ("elbow", "forearm", "wrist", "flange")}
             self.assertTrue(any(set(contact["bodies"]) & arm for frame in sweep["frames"] for contact in frame["contacts"]))
             self.assertGreaterEqual(len({shape["shape"]["type"] for shape in sweep["shapes"]}), 10)
@@ -539,6 +551,11 @@ class CliTest(unittest.TestCase):
         # self-contained
         self.assertNotIn("src=", page)
         self.assertNotIn("href=", page)
+
+    def test_demo_without_folder(self):
+        wrong = run("demo", "--output", str(self.path / "demo"), "--recordings", str(self.path / "nowhere"))
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("is not a folder", wrong.stderr)
 
     def test_demo_cannot_write(self):
         file = self.path / "file"

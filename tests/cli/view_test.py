@@ -181,7 +181,8 @@ class ViewTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(str(folder / "index.html"), result.stderr)
         self.assertEqual(sorted(os.listdir(folder)), ["index.html", "nimble_drone.html", "nimble_drone_result.html"])
-        self.assertIn('href="nimble_drone.html"', (folder / "index.html").read_text())
+        self.assertIn('href="nimble_drone_result.html"', (folder / "index.html").read_text())
+        self.assertIn('href="nimble_drone.html"', (folder / "nimble_drone_result.html").read_text())
         self.assertIn('"ghosts": [', (folder / "nimble_drone.html").read_text())
 
     def test_bad_files(self):
@@ -346,6 +347,40 @@ class ViewTest(unittest.TestCase):
             connection.close()
             self.assertEqual(status, 400)
         self.assertEqual(server.code, 0)
+
+    def test_what_a_file_is_stands_in_it(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            record = folder / "run.json"
+            self.assertEqual(run("simulate", str(SCENES / "humanoid.xml"), "--steps", "60", "--record", str(record)).returncode, 0)
+            # other programs sort fields and break lines
+            (folder / "sorted").write_text(json.dumps(json.loads(record.read_text()), sort_keys=True, indent=1))
+            (folder / "scene.txt").write_text("\ufeff\n" + (SCENES / "mixed_stack.json").read_text())
+            (folder / "robot.json").write_text((SCENES / "arm.urdf").read_text())
+            (folder / "queries").write_text("\n\n" + json.dumps({side: {"shape": {"type": "sphere", "radius": 1}, "position": [x, 0, 0]} for side, x in (("a", 0), ("b", 3))}) + "\n")
+            for file in ("sorted", "scene.txt", "robot.json", "queries"):
+                result = run("view", str(folder / file), "--csv", str(folder / "out.csv"))
+                self.assertEqual(result.returncode, 0, result.stderr)
+            # an unfinished recording is not lost to a page of its name, links stay links
+            partial = folder / "page.html.partial"
+            partial.write_text(record.read_text()[:-60])
+            before = partial.read_text()
+            (folder / "target.html").write_text("")
+            (folder / "page.html").symlink_to(folder / "target.html")
+            self.assertEqual(run("view", str(partial), "--html", str(folder / "page.html")).returncode, 0)
+            self.assertEqual(partial.read_text(), before)
+            self.assertTrue((folder / "page.html").is_symlink())
+            self.assertIn("<html", (folder / "target.html").read_text())
+
+    def test_run_that_flies_away(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            scene = folder / "fly.json"
+            scene.write_text(json.dumps({"format": "tangere-scene", "version": 1, "bodies": [{"name": "ball", "shape": {"type": "sphere", "radius": 1}, "mass": 1, "velocity": [1e10, 0, 0, 0, 0, 0]}]}))
+            result = run("simulate", str(scene), "--steps", "400", "--record", str(folder / "run.json"))
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("a coordinate is beyond 1e+09", result.stderr)
+            self.assertEqual(run("view", str(folder / "run.json.partial"), "--csv", str(folder / "out.csv")).returncode, 0)
 
     def test_slow_watchers_cost_nothing(self):
         """A watcher who does not read does not hold the run up."""

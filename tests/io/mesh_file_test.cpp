@@ -243,6 +243,24 @@ TEST(MeshFile, BadFiles) {
   EXPECT_NE(message(large).find("must have at most 100 MiB, has 100"), std::string::npos);
 }
 
+/// A header of twenty bytes must not ask for gigabytes.
+TEST(MeshFile, BinaryGltfThatLies) {
+  const TemporaryFolder folder;
+  const auto message = [&](const std::string& bytes) {
+    try {
+      (void)load_mesh(folder.write("a.glb", bytes));
+    } catch (const InputError& error) {
+      return std::string(error.reason());
+    }
+    return std::string("no error");
+  };
+  const std::string head("glTF\x02\0\0\0", 8);
+  if (message(head).starts_with("this build reads OBJ and STL only")) return;
+  EXPECT_EQ(message(head + std::string("\xff\xff\xff\xff\xff\xff\xff\xffJSON", 12)),
+            "says it has 4294967295 bytes, has 20");
+  EXPECT_EQ(message(head + std::string("\x14\0\0\0\xff\xff\xff\xffJSON", 12)), "a chunk ends after the file (byte 12)");
+}
+
 /// Without assimp it says what to install; with it, that there is no mesh in the file.
 TEST(MeshFile, ColladaWithoutAMesh) {
   const TemporaryFolder folder;

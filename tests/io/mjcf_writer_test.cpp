@@ -4,6 +4,7 @@
 
 #include "tangere/geometry/support.hpp"
 #include "tangere/io/mjcf_reader.hpp"
+#include "tangere/io/urdf_reader.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tests/support/matrix_near.hpp"
@@ -196,6 +197,34 @@ TEST(MjcfWriter, RobotsFromUrdf) {
         expect_same(again.model.dofs()[static_cast<std::size_t>(other.first_v + k)],
                     robot.model.dofs()[static_cast<std::size_t>(joint.first_v + k)]);
     }
+  }
+}
+
+/// What fixed joints hold together is one thing to collide with, in both formats.
+TEST(MjcfWriter, NeighboursOfFixedBodiesStayNeighbours) {
+  std::string links;
+  for (const char* name : {"a", "b", "c", "d"})
+    links += std::string("<link name=\"") + name +
+             "\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/>"
+             "</inertial><collision><geometry><sphere radius=\"1\"/></geometry></collision></link>";
+  const auto joint = [](const char* name, const char* type, const char* parent, const char* child) {
+    return std::string("<joint name=\"") + name + "\" type=\"" + type + "\"><parent link=\"" + parent +
+           "\"/><child link=\"" + child + "\"/></joint>";
+  };
+  const std::string urdf = "<robot name=\"r\">" + links + joint("f", "fixed", "a", "b") +
+                           joint("h", "continuous", "b", "c") + joint("k", "fixed", "c", "d") + "</robot>";
+  for (const Base base : {Base::fixed, Base::free}) {
+    LoadOptions options;
+    options.base = base;
+    const Robot robot = urdf_from_text(urdf, "r.urdf", options);
+    const Robot back = mjcf_from_text(to_mjcf(robot), "r.xml");
+    for (const char* first : {"a", "b", "c", "d"})
+      for (const char* second : {"a", "b", "c", "d"})
+        EXPECT_EQ(robot.model.may_collide(robot.model.body_index(first), robot.model.body_index(second)),
+                  back.model.may_collide(back.model.body_index(first), back.model.body_index(second)))
+            << first << " and " << second;
+    // over a joint of a floating robot nothing collides; of one on a stand, what is not right at the joint does
+    EXPECT_EQ(robot.model.may_collide(robot.model.body_index("a"), robot.model.body_index("d")), base == Base::fixed);
   }
 }
 

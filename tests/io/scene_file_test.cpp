@@ -128,6 +128,8 @@ TEST(Scenes, BadInputIsNamed) {
           "shape": {"type": "sphere", "radius": 1}}]})",
        "bodies[0].velocity"},
       {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "nobody.urdf"}]})", "robots[0].file"},
+      {R"({"format": "tangere-scene", "version": 1, "bodies": [{"name": "a", "mass": 1e999}]})", "bodies[0].mass"},
+      {"[]", "bad.json: must be an object"},
       {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "arm.urdf", "q": [1]}]})", "robots[0].q"},
       {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "arm.urdf", "base": "free",
           "q": [0,0,0, 0,0,0,0, 0,0,0,0,0,0]}]})",

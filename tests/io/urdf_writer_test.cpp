@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numbers>
 #include <string>
 
@@ -128,6 +129,23 @@ TEST(UrdfWriter, ThereAndBack) {
     const Model named = everything(root, "anchor");
     expect_same(named, urdf_from_text(to_urdf({named, {}, {}, {}})).model);
   }
+}
+
+/// Other readers want effort and velocity wherever there is a limit.
+TEST(UrdfWriter, LimitsAreWhole) {
+  ModelBuilder builder("r");
+  DofSpec dof;
+  dof.lower = -1.0;
+  dof.upper = 1.0;
+  builder.add_body({.name = "a", .inertia = {1.0, Vector3::Zero(), Matrix3::Identity()}},
+                   {.name = "j", .type = JointType::revolute, .axis = {0, 0, 1}, .dofs = {dof}});
+  const std::string text = to_urdf({builder.build(), {}, {}, {}});
+  EXPECT_NE(text.find("effort="), std::string::npos) << text;
+  EXPECT_NE(text.find("velocity="), std::string::npos) << text;
+  const Robot back = urdf_from_text(text, "r.urdf");
+  EXPECT_EQ(back.model.dofs()[0].effort, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(back.model.dofs()[0].velocity, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(back.model.dofs()[0].upper, 1.0);
 }
 
 TEST(UrdfWriter, RotationsNearARightAngleOfPitch) {

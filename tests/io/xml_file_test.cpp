@@ -99,6 +99,16 @@ TEST(XmlFile, BombsAreRefused) {
   }
 }
 
+TEST(XmlFile, CrowdsOfAttributesAreRefused) {
+  const auto tag = [](int count) {
+    std::string text = "<!-- = = \n -->\n<a";
+    for (int i = 0; i < count; ++i) text += " x" + std::to_string(i) + "='= > ='";
+    return text + "/>";
+  };
+  EXPECT_EQ(error_of(tag(1001)), "a.xml:3: an element has more than 1000 attributes");
+  EXPECT_EQ(parsed(tag(1000)).root().name(), "a");
+}
+
 TEST(XmlFile, LargeAndMissingFilesAreRefusedAtOnce) {
   const std::filesystem::path folder = std::filesystem::temp_directory_path();
   const std::filesystem::path large = folder / ("tangere_large_" + std::to_string(::getpid()) + ".xml");

@@ -171,9 +171,13 @@ TEST(Distance, AllocatesNothingAfterWarmUp) {
   double total = 0.0;
   for (const ShapePair& pair : shape_pairs()) {
     SCOPED_TRACE(pair.name);
+    VectorX d_A;
+    VectorX d_B;
     const auto everything = [&] {
       total += distance(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace).distance;
       total += distance_gradient(workspace).sum() + (distance_jacobian(workspace).exists ? 1.0 : 0.0);
+      distance_parameter_gradient(workspace, d_A, d_B);
+      total += d_A.sum() + d_B.sum();
     };
     everything();
     const AllocationCount count;

@@ -10,85 +10,13 @@
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/math/so3.hpp"
-#include "tangere/multibody/configuration.hpp"
-#include "tangere/multibody/kinematics.hpp"
-#include "tangere/proximity/distance.hpp"
 #include "tangere/sim/rollout.hpp"
+#include "tests/sim/smooth_support.hpp"
 #include "tests/support/all_shapes.hpp"
-#include "tests/support/allocation.hpp"
 #include "tests/support/matrix_near.hpp"
-#include "tests/support/step_cases.hpp"
 
 namespace tangere::test {
 namespace {
-
-WorldOptions smooth(double time_step, double kappa, Formulation formulation = Formulation::single_level) {
-  WorldOptions options;
-  options.time_step = time_step;
-  options.formulation = formulation;
-  options.smooth.kappa = kappa;
-  return options;
-}
-
-/// To rounding, nearly.
-WorldOptions exactly(WorldOptions options) {
-  options.smooth.tolerance = 1e-11 / options.smooth.kappa;
-  return options;
-}
-
-VectorX at_ease(const World& world) { return VectorX::Zero(world.nu()); }
-
-Shape cube(double size) { return Box{.size = Vector3::Constant(size)}; }
-
-/// Steps, all of which must be solved; the last state.
-State run(const World& world, State state, int steps, const VectorX& u = {}) {
-  Workspace workspace(world);
-  const VectorX control = u.size() > 0 ? u : VectorX::Zero(world.nu());
-  for (int i = 0; i < steps; ++i)
-    EXPECT_EQ(step(world, state, control, workspace, state).status, StepStatus::solved) << "step " << i;
-  return state;
-}
-
-/// The deepest penetration of all pairs of shapes, by the distance query.
-double smallest_distance(const World& world, const State& state) {
-  Data data(world.model());
-  forward_kinematics(world.model(), data, state.q);
-  double smallest = 1e9;
-  DistanceWorkspace workspace;
-  const auto count = static_cast<int>(world.scene().shapes().size());
-  for (int a = 0; a < count; ++a)
-    for (int b = a + 1; b < count; ++b) {
-      const CollisionShape& A = world.scene().shape(world.model(), a);
-      const CollisionShape& B = world.scene().shape(world.model(), b);
-      const Pose X_A =
-          body_pose(world.model(), data, world.scene().shapes()[static_cast<std::size_t>(a)].body) * A.X_BS;
-      const Pose X_B =
-          body_pose(world.model(), data, world.scene().shapes()[static_cast<std::size_t>(b)].body) * B.X_BS;
-      smallest = std::min(smallest, distance(A.shape, X_A, B.shape, X_B, {}, workspace).distance);
-    }
-  return smallest;
-}
-
-/// Of free bodies, by the velocity that the centre of mass had over the step.
-double energy(const World& world, const State& state) {
-  double total = 0.0;
-  const double h = world.options().time_step;
-  for (int b = 0; b < world.model().num_bodies(); ++b) {
-    const Joint& joint = world.model().joint(b);
-    if (joint.nv != 6) continue;
-    const MassProperties& inertia = world.model().body(b).spec.inertia;
-    const Eigen::Quaterniond turned(state.q[joint.first_q + 6], state.q[joint.first_q + 3], state.q[joint.first_q + 4],
-                                    state.q[joint.first_q + 5]);
-    const Vector3 w = state.v.segment<3>(joint.first_v + 3);
-    const Eigen::Quaterniond before(1.0, -0.5 * h * w[0], -0.5 * h * w[1], -0.5 * h * w[2]);
-    const Vector3 velocity =
-        Vector3(state.v.segment<3>(joint.first_v)) + (inertia.center - before.normalized() * inertia.center) / h;
-    const Vector3 center = Vector3(state.q.segment<3>(joint.first_q)) + turned * inertia.center;
-    total += 0.5 * inertia.mass * velocity.squaredNorm() + 0.5 * w.dot(inertia.inertia * w) -
-             inertia.mass * world.model().gravity().dot(center);
-  }
-  return total;
-}
 
 /// The momentum that free bodies keep (contact/free_mover.hpp): linear, and angular about the world's origin.
 Vector6 discrete_total(const World& world, const State& state) {
@@ -461,60 +389,6 @@ TEST(SmoothStep, BundlesAndSumsTouchByTheirParts) {
   EXPECT_NEAR(resting.q[2], 0.1, 1e-4);
 }
 
-/// A pendulum with limits and dry friction.
-Model pendulum(double friction) {
-  ModelBuilder builder("pendulum");
-  const Shape rod = Capsule{.radius = 0.05, .length = 0.6};
-  builder.add_body({.name = "arm", .inertia = mass_properties(rod, 200.0)},
-                   {.name = "hinge",
-                    .type = JointType::revolute,
-                    .X_CJ = Pose::translation({-0.3, 0, 0}),
-                    .axis = {0, 1, 0},
-                    .dofs = {{.lower = -0.5, .upper = 0.7, .friction = friction}}});
-  return builder.build();
-}
-
-TEST(SmoothStep, JointsStopAtTheirLimits) {
-  const World world(pendulum(0.0), {}, smooth(0.01, 1e-6));
-  State state{VectorX::Zero(1), VectorX::Zero(1)};
-  state = run(world, state, 200);
-  EXPECT_LE(state.q[0], 0.7);
-  EXPECT_NEAR(state.q[0], 0.7, 1e-3);
-  EXPECT_LE(std::abs(state.v[0]), 1e-6);
-}
-
-TEST(SmoothStep, DryFrictionHoldsAJoint) {
-  const double weight = mass_properties(Shape(Capsule{.radius = 0.05, .length = 0.6}), 200.0).mass * 9.81 * 0.3;
-  const World held(pendulum(1.2 * weight), {}, smooth(0.01, 1e-8));
-  EXPECT_NEAR(run(held, {VectorX::Zero(1), VectorX::Zero(1)}, 100).q[0], 0.0, 1e-4);
-  const World slipping(pendulum(0.5 * weight), {}, smooth(0.01, 1e-8));
-  EXPECT_GT(run(slipping, {VectorX::Zero(1), VectorX::Zero(1)}, 100).q[0], 0.5);
-}
-
-TEST(SmoothStep, AllocatesNothingOnceWarm) {
-  FreeBody box{.shape = Box{.size = {0.4, 0.5, 0.3}}, .X_WB = Pose::translation({0, 0, 0.16})};
-  const FreeBody capsule{.shape = Capsule{0.1, 0.3}, .X_WB = Pose::translation({0, 0, 0.45})};
-  const StepCase scene = free_bodies("quiet", {box, capsule}, 0.4, 0.0, smooth(0.01, 1e-6));
-  Workspace workspace(scene.world);
-  State state = scene.state;
-  State next = state;
-  const VectorX u = at_ease(scene.world);
-  Tape tape;
-  StepJacobians jacobians;
-  for (int i = 0; i < 60; ++i) {
-    (void)step(scene.world, state, u, workspace, next, &tape);
-    step_jacobians(scene.world, tape, workspace, jacobians);
-    std::swap(state, next);
-  }
-  const AllocationCount count;
-  for (int i = 0; i < 10; ++i) {
-    (void)step(scene.world, state, u, workspace, next, &tape);
-    step_jacobians(scene.world, tape, workspace, jacobians);
-    std::swap(state, next);
-  }
-  EXPECT_EQ(count.so_far(), 0);
-}
-
 TEST(SmoothStep, RolloutsGoBackOverCheckpoints) {
   FreeBody box{.shape = Box{.size = {0.4, 0.5, 0.3}}, .X_WB = {so3::exp(Vector3(0.1, 0.2, 0)), Vector3(0, 0, 0.4)}};
   const StepCase scene = free_bodies("rollout", {box}, 0.4, 0.0, smooth(0.01, 1e-3));
@@ -543,13 +417,14 @@ TEST(SmoothStep, RefusesWhatItCannotDo) {
   options = smooth(0.01, 1e-6);
   options.smooth.max_iterations = 0;
   EXPECT_THROW(World(model, {}, options), InputError);
-  ModelBuilder builder(model);
-  builder.add_constraint({.name = "held", .kind = LoopConstraint::Kind::weld, .body_A = kWorld, .body_B = 0});
-  const Model welded = builder.build();
-  EXPECT_THROW(World(welded, {}, smooth(0.01, 1e-6)), InputError);
+  for (const int points : {0, 6}) {
+    options = smooth(0.01, 1e-6);
+    options.smooth.points = points;
+    EXPECT_THROW(World(model, {}, options), InputError);
+  }
   options = smooth(0.01, 1e-6);
-  options.contact.constraints = false;
-  EXPECT_NO_THROW(World(welded, {}, options));
+  options.contact.rolling_friction = 0.01;
+  EXPECT_THROW(World(model, {}, options), InputError);
   EXPECT_THROW((void)formulation_from("soft"), InputError);
   EXPECT_EQ(formulation_from("single_level"), Formulation::single_level);
 }

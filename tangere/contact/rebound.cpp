@@ -1,0 +1,138 @@
+#include "tangere/contact/rebound.hpp"
+
+#include <cmath>
+
+#include <Eigen/Geometry>
+
+#include "tangere/math/small_lu.hpp"
+#include "tangere/math/so3.hpp"
+
+namespace tangere {
+namespace {
+
+/// Contact points are within this many lengths of the pair's origin where two sets may meet within a step.
+constexpr double kReach = 4.0;
+
+struct Gate {
+  double value = 0.0;
+  double slope = 0.0;
+};
+
+/// 0 below 0, 1 above `width`, twice differentiable.
+Gate gate(double x, double width) {
+  const double t = x / width;
+  if (t <= 0.0) return {};
+  if (t >= 1.0) return {1.0, 0.0};
+  return {t * t * t * (10.0 + t * (6.0 * t - 15.0)), 30.0 * t * t * (1.0 - t) * (1.0 - t) / width};
+}
+
+}  // namespace
+
+/// Memory of its own for the sets of `pair`.
+void Rebound::bind(const SmoothPair& pair, double length) {
+  pair_.A.set(pair.A.shape(), 1.0 / length, pair.A.pull());
+  pair_.B.set(pair.B.shape(), 1.0 / length, pair.B.pull());
+  int rows = 0;
+  int auxiliaries = 0;
+  int scratch = 0;
+  for (const SmoothSide* side : {&pair_.A, &pair_.B}) {
+    rows += SmoothSide::num_rows(side->rows());
+    auxiliaries += side->rows().num_aux;
+    scratch += SmoothSide::num_scratch(side->rows());
+  }
+  numbers_.resize(static_cast<std::size_t>(3 * rows + 3 * auxiliaries + scratch));
+  double* row = numbers_.data();
+  double* y = row + 3 * rows;
+  double* own_scratch = y + 3 * auxiliaries;
+  for (SmoothSide* side : {&pair_.A, &pair_.B}) {
+    side->bind({.z = row,
+                .s = row + rows,
+                .r_s = row + 2 * rows,
+                .y = y,
+                .r_y = y + auxiliaries,
+                .y_0 = y + 2 * auxiliaries,
+                .scratch = own_scratch});
+    row += SmoothSide::num_rows(side->rows());
+    y += side->rows().num_aux;
+    own_scratch += SmoothSide::num_scratch(side->rows());
+  }
+}
+
+double Rebound::solve(const SmoothPair& pair, const Impact& impact, const NcpOptions& options,
+                      CollisionSolver& collisions) {
+  impact_ = impact;
+  bounces_ = false;
+  const double e = impact.restitution;
+  const double fastest = impact.twist.head<3>().norm() + kReach * impact.twist.tail<3>().norm();
+  if (e * fastest <= impact.bounce_speed) return 0.0;
+  bind(pair, impact.length);
+  pair_.A.X = impact.X_A;
+  pair_.B.X = impact.X_B;
+  if (!collisions.solve(pair_, impact.length, false, options)) return 0.0;
+
+  // how near, and how fast it closes
+  f_ = 0.5 * (pair_.B.f - pair_.A.f);
+  u_ = impact.twist.head<3>() + impact.twist.tail<3>().cross(pair_.x);
+  const double h = impact.time_step;
+  const double a = pair_.alpha - 1.0 - impact.shift;
+  const double c = -f_.dot(u_);
+  const double w = c / f_.norm();
+  const double t = a + h * e * c;
+  const double width = std::sqrt(options.kappa);
+  const Gate apart = gate(t, width);
+  const Gate reaches = gate(h * c - a, width);
+  const Gate fast = gate(e * w - impact.bounce_speed, width);
+  bounces_ = apart.value > 0.0 && reaches.value > 0.0 && fast.value > 0.0;
+  if (!bounces_) return 0.0;
+
+  const double rise = t * apart.value;
+  const double rise_by_t = (apart.value + t * apart.slope) * reaches.value * fast.value;
+  by_gap_ = rise_by_t - rise * reaches.slope * fast.value;
+  by_rate_ = h * (e * rise_by_t + rise * reaches.slope * fast.value);
+  by_speed_ = e * rise * reaches.value * fast.slope;
+  by_restitution_ = h * c * rise_by_t + w * rise * reaches.value * fast.slope;
+  return rise * reaches.value * fast.value;
+}
+
+/// db for changes of (f, a) of A and B at fixed x and α, the velocities held.
+double Rebound::change(const Vector4& g_A, const Vector4& g_B) const {
+  Vector4 moved = g_A + g_B;
+  lu_solve(H_.data(), 4, 4, pivots_, moved.data());
+  const Vector3 df = 0.5 * (g_B - g_A + (pair_.A.H - pair_.B.H) * moved).head<3>();
+  const Vector3 spin = impact_.twist.tail<3>();
+  const double size = f_.norm();
+  const double dc = -df.dot(u_) - f_.dot(spin.cross(moved.head<3>()));
+  // w = c / |f|
+  const double dw = (dc + f_.dot(u_) / (size * size) * f_.dot(df)) / size;
+  return by_gap_ * moved[3] + by_rate_ * dc + by_speed_ * dw;
+}
+
+void Rebound::differentiate() {
+  gradient_ = {};
+  bounces_ = bounces_ && pair_.A.factor() && pair_.B.factor();
+  if (!bounces_) return;
+  H_ = pair_.A.H + pair_.B.H;
+  bounces_ = lu_factor(H_.data(), 4, 4, pivots_);
+  if (!bounces_) return;
+  for (int i = 0; i < 2; ++i) {
+    const SmoothSide& side = i == 0 ? pair_.A : pair_.B;
+    for (int k = 0; k < 6; ++k) {
+      Vector4 g = Vector4::Zero();
+      if (k < 3)
+        g = side.H.col(k);
+      else
+        g.head<3>() = Vector3::Unit(k - 3).cross(side.f);
+      gradient_.xi[6 * i + k] = i == 0 ? change(g, Vector4::Zero()) : change(Vector4::Zero(), g);
+    }
+  }
+  gradient_.velocity = -(by_rate_ + by_speed_ / f_.norm()) * f_;
+  gradient_.restitution = by_restitution_;
+}
+
+double Rebound::by_size(int side, int parameter) {
+  if (!bounces_) return 0.0;
+  const Vector4 g = (side == 0 ? pair_.A : pair_.B).parameter_forces(parameter);
+  return side == 0 ? change(g, Vector4::Zero()) : change(Vector4::Zero(), g);
+}
+
+}  // namespace tangere

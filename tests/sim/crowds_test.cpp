@@ -1,0 +1,161 @@
+/// Crowds: many bodies that hold each other, for some seconds. Every step is solved, and judged by what it leaves.
+
+#include "tests/support/crowds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tangere/multibody/kinematics.hpp"
+#include "tangere/sim/step.hpp"
+#include "tests/support/allocation.hpp"
+
+namespace tangere::test {
+namespace {
+
+/// Rows by what v⁺ and the impulses are: inside their boxes, at rest with their targets (but for the compliance) while
+/// inside, and moving away from them at a bound.
+void expect_complementary(const World& world, const Tape& tape) {
+  const VectorX w = tape.problem.jacobian(world.nv()) * tape.v_plus;
+  if (tape.f.size() == 0) return;
+  const double largest = tape.f.view().cwiseAbs().maxCoeff();
+  for (int r = 0; r < tape.problem.num_rows(); ++r) {
+    const Row& row = tape.problem.rows[static_cast<std::size_t>(r)];
+    const BoxedLcpRow& box = tape.problem.boxes[static_cast<std::size_t>(r)];
+    const double f = tape.f[r];
+    const double most = box.normal >= 0 ? box.friction * tape.f[box.normal] : box.upper;
+    const double least = box.normal >= 0 ? -most : box.lower;
+    const double tiny = 1e-12 * (1.0 + largest);
+    ASSERT_LE(f, most + tiny) << "row " << r;
+    ASSERT_GE(f, least - tiny) << "row " << r;
+    const double over = w[r] - row.target + box.compliance * f;
+    // the tolerance of the solver is on forces
+    const double slack = 1e-8 * (1.0 + largest);
+    if (f < most - tiny) {
+      ASSERT_GE(over, -slack) << to_string(row.kind) << " row " << r;
+    }
+    if (f > least + tiny) {
+      ASSERT_LE(over, slack) << to_string(row.kind) << " row " << r;
+    }
+  }
+}
+
+/// M (v⁺ − v_free) = Jᵀ f summed over all bodies: what walls and floor give is what the crowd's momentum changes by.
+Vector3 momentum(const World& world, const VectorX& q, const VectorX& v) {
+  Data data(world.model());
+  forward_kinematics(world.model(), data, q, v);
+  Vector3 out = Vector3::Zero();
+  for (int b = 0; b < world.model().num_bodies(); ++b)
+    out += world.model().body(b).spec.inertia.mass * body_velocity(world.model(), data, b).head<3>();
+  return out;
+}
+
+Vector3 impulse_of_walls(const World& world, const Tape& tape) {
+  Vector3 out = Vector3::Zero();
+  for (const RowBlock& block : tape.problem.blocks) {
+    const BodyRows& pair = tape.problem.pairs[static_cast<std::size_t>(block.pair)];
+    const bool A_moves = world.model().joint(pair.body_A).nv > 0;
+    const bool B_moves = world.model().joint(pair.body_B).nv > 0;
+    if (A_moves == B_moves) continue;
+    for (int r = block.first_row; r < block.first_row + block.num_rows; ++r)
+      out += (B_moves ? 1.0 : -1.0) * tape.f[r] * block.D.col(tape.problem.rows[static_cast<std::size_t>(r)].axis);
+  }
+  return out;
+}
+
+double mass_of(const Model& model) {
+  double mass = 0.0;
+  for (int b = 0; b < model.num_bodies(); ++b) mass += model.body(b).spec.inertia.mass;
+  return mass;
+}
+
+/// Of any point of bodies of this size.
+double fastest(const VectorX& v, double reach) {
+  double out = 0.0;
+  for (Eigen::Index k = 0; k + 6 <= v.size(); k += 6)
+    out = std::max(out, v.segment<3>(k).norm() + reach * v.segment<3>(k + 3).norm());
+  return out;
+}
+
+double deepest(const Tape& tape) {
+  double out = 0.0;
+  for (const Contact& contact : tape.problem.contacts) out = std::max(out, -contact.distance);
+  return out;
+}
+
+void expect_laws(const Crowd& crowd, double duration, int steps_between_looks) {
+  const World& world = crowd.world;
+  const double dt = world.options().time_step;
+  Workspace workspace(world);
+  State state = crowd.start;
+  const VectorX u = VectorX::Zero(world.nu());
+  Tape tape;
+  double top_speed = 0.0;
+  for (int i = 0; i * dt < duration; ++i) {
+    const State before = state;
+    top_speed = std::max(top_speed, fastest(before.v, 0.2));
+    const bool look = i % steps_between_looks == 0;
+    const StepResult& result = step(world, before, u, workspace, state, look ? &tape : nullptr);
+    ASSERT_EQ(result.status, StepStatus::solved) << crowd.name << ", step " << i << ", residual " << result.residual;
+    if (!look) continue;
+    SCOPED_TRACE(crowd.name + ", step " + std::to_string(i));
+    expect_complementary(world, tape);
+    const Vector3 weight = dt * mass_of(world.model()) * world.model().gravity();
+    const Vector3 change = momentum(world, state.q, state.v) - momentum(world, before.q, before.v);
+    const Vector3 given = impulse_of_walls(world, tape) + weight;
+    EXPECT_LT((change - given).norm(), 1e-9 * (1.0 + given.norm()));
+    // what turns during a step can meet with another corner than the one that was seen: a step's way, not more
+    EXPECT_LT(deepest(tape), 1e-3 + 2.0 * dt * top_speed);
+  }
+}
+
+TEST(Crowds, BinOfBoxes) { expect_laws(bin_of_boxes(40), 3.0, 10); }
+TEST(Crowds, PyramidOfBricks) { expect_laws(brick_pyramid(10), 1.0, 10); }
+TEST(Crowds, HeapOfShapes) { expect_laws(heap_of_shapes(30), 2.0, 10); }
+
+/// The pyramid stays as it was built.
+TEST(Crowds, PyramidStands) {
+  const Crowd crowd = brick_pyramid(10);
+  Workspace workspace(crowd.world);
+  State state = crowd.start;
+  const VectorX u = VectorX::Zero(crowd.world.nu());
+  for (int i = 0; i < 300; ++i) (void)step(crowd.world, state, u, workspace, state);
+  EXPECT_LT((state.q - crowd.start.q).cwiseAbs().maxCoeff(), 1e-3);
+  EXPECT_LT(state.v.cwiseAbs().maxCoeff(), 1e-3);
+}
+
+/// What falls into a bin comes to rest there, on and not in each other.
+TEST(Crowds, BinComesToRest) {
+  const Crowd crowd = bin_of_boxes(20);
+  Workspace workspace(crowd.world);
+  State state = crowd.start;
+  const VectorX u = VectorX::Zero(crowd.world.nu());
+  Tape tape;
+  for (int i = 0; i < 500; ++i)
+    ASSERT_EQ(step(crowd.world, state, u, workspace, state, &tape).status, StepStatus::solved) << "step " << i;
+  EXPECT_LT(fastest(state.v, 0.2), 0.05);
+  EXPECT_LT(deepest(tape), 1e-3);
+}
+
+/// The same bits again, and once its rows are known nothing is allocated.
+TEST(Crowds, SameBitsAgainAndNothingAllocated) {
+  const Crowd crowd = bin_of_boxes(20);
+  const VectorX u = VectorX::Zero(crowd.world.nu());
+  Workspace workspace(crowd.world);
+  State state = crowd.start;
+  for (int i = 0; i < 80; ++i) (void)step(crowd.world, state, u, workspace, state);
+  WarmStart warm_start;
+  workspace.save(warm_start);
+  State one = state;
+  State other = state;
+  (void)step(crowd.world, state, u, workspace, one);
+  workspace.restore(warm_start);
+  const AllocationCount count;
+  (void)step(crowd.world, state, u, workspace, other);
+  EXPECT_EQ(count.so_far(), 0);
+  EXPECT_EQ(one.q, other.q);
+  EXPECT_EQ(one.v, other.v);
+}
+
+}  // namespace
+}  // namespace tangere::test

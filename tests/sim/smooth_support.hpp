@@ -1,0 +1,100 @@
+#pragma once
+
+/// Worlds with smooth contact for tests: options, runs, and what is measured of them.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <Eigen/Geometry>
+
+#include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/kinematics.hpp"
+#include "tangere/proximity/distance.hpp"
+#include "tangere/sim/step.hpp"
+#include "tests/support/step_cases.hpp"
+
+namespace tangere::test {
+
+inline WorldOptions smooth(double time_step, double kappa, Formulation formulation = Formulation::single_level) {
+  WorldOptions options;
+  options.time_step = time_step;
+  options.formulation = formulation;
+  options.smooth.kappa = kappa;
+  return options;
+}
+
+/// To rounding, nearly.
+inline WorldOptions exactly(WorldOptions options) {
+  options.smooth.tolerance = 1e-11 / options.smooth.kappa;
+  return options;
+}
+
+inline VectorX at_ease(const World& world) { return VectorX::Zero(world.nu()); }
+
+inline Shape cube(double size) { return Box{.size = Vector3::Constant(size)}; }
+
+/// Steps, all of which must be solved; the last state.
+inline State run(const World& world, State state, int steps, const VectorX& u = {}) {
+  Workspace workspace(world);
+  const VectorX control = u.size() > 0 ? u : VectorX::Zero(world.nu());
+  for (int i = 0; i < steps; ++i)
+    EXPECT_EQ(step(world, state, control, workspace, state).status, StepStatus::solved) << "step " << i;
+  return state;
+}
+
+/// The deepest penetration of all pairs of shapes, by the distance query.
+inline double smallest_distance(const World& world, const State& state) {
+  Data data(world.model());
+  forward_kinematics(world.model(), data, state.q);
+  double smallest = 1e9;
+  DistanceWorkspace workspace;
+  const auto count = static_cast<int>(world.scene().shapes().size());
+  for (int a = 0; a < count; ++a)
+    for (int b = a + 1; b < count; ++b) {
+      const CollisionShape& A = world.scene().shape(world.model(), a);
+      const CollisionShape& B = world.scene().shape(world.model(), b);
+      const Pose X_A =
+          body_pose(world.model(), data, world.scene().shapes()[static_cast<std::size_t>(a)].body) * A.X_BS;
+      const Pose X_B =
+          body_pose(world.model(), data, world.scene().shapes()[static_cast<std::size_t>(b)].body) * B.X_BS;
+      smallest = std::min(smallest, distance(A.shape, X_A, B.shape, X_B, {}, workspace).distance);
+    }
+  return smallest;
+}
+
+/// Of free bodies, by the velocity that the centre of mass had over the step.
+inline double energy(const World& world, const State& state) {
+  double total = 0.0;
+  const double h = world.options().time_step;
+  for (int b = 0; b < world.model().num_bodies(); ++b) {
+    const Joint& joint = world.model().joint(b);
+    if (joint.nv != 6) continue;
+    const MassProperties& inertia = world.model().body(b).spec.inertia;
+    const Eigen::Quaterniond turned(state.q[joint.first_q + 6], state.q[joint.first_q + 3], state.q[joint.first_q + 4],
+                                    state.q[joint.first_q + 5]);
+    const Vector3 w = state.v.segment<3>(joint.first_v + 3);
+    const Eigen::Quaterniond before(1.0, -0.5 * h * w[0], -0.5 * h * w[1], -0.5 * h * w[2]);
+    const Vector3 velocity =
+        Vector3(state.v.segment<3>(joint.first_v)) + (inertia.center - before.normalized() * inertia.center) / h;
+    const Vector3 center = Vector3(state.q.segment<3>(joint.first_q)) + turned * inertia.center;
+    total += 0.5 * inertia.mass * velocity.squaredNorm() + 0.5 * w.dot(inertia.inertia * w) -
+             inertia.mass * world.model().gravity().dot(center);
+  }
+  return total;
+}
+
+/// A pendulum with limits and dry friction.
+inline Model pendulum(double friction) {
+  ModelBuilder builder("pendulum");
+  const Shape rod = Capsule{.radius = 0.05, .length = 0.6};
+  builder.add_body({.name = "arm", .inertia = mass_properties(rod, 200.0)},
+                   {.name = "hinge",
+                    .type = JointType::revolute,
+                    .X_CJ = Pose::translation({-0.3, 0, 0}),
+                    .axis = {0, 1, 0},
+                    .dofs = {{.lower = -0.5, .upper = 0.7, .friction = friction}}});
+  return builder.build();
+}
+
+}  // namespace tangere::test

@@ -1,0 +1,154 @@
+/// Problems by their parts against the same by their matrix, and the sparse factorisation against a dense one.
+
+#include "tangere/solvers/sparse_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+
+#include "tangere/math/random.hpp"
+#include "tangere/solvers/block_lu.hpp"
+#include "tangere/solvers/boxed_lcp.hpp"
+
+namespace tangere::test {
+namespace {
+
+constexpr int kStride = SparseRows::kStride;
+
+/// A chain of bodies with random masses, several contacts between neighbours, that presses together.
+struct Chain {
+  SparseRows parts;
+  MatrixX A;
+  VectorX b;
+  std::vector<BoxedLcpRow> rows;
+
+  Chain(int bodies, int contacts_a_pair, std::uint64_t seed) {
+    Random random(seed);
+    parts.num_nodes = bodies;
+    std::vector<MatrixX> inverse;
+    for (int i = 0; i < bodies; ++i) {
+      MatrixX M = MatrixX::Identity(6, 6);
+      for (int k = 0; k < 6; ++k) M(k, k) = random.uniform(0.5, 2.0);
+      M(0, 4) = M(4, 0) = 0.1;
+      inverse.push_back(M.inverse());
+      parts.mass_blocks.push_back({i, i});
+      for (int c = 0; c < 6; ++c)
+        for (int r = 0; r < kStride; ++r) parts.M.push_back(r < 6 ? M(r, c) : 0.0);
+    }
+    for (int i = 0; i < bodies; ++i)
+      for (int contact = 0; contact < contacts_a_pair; ++contact) add_contact(i, random, inverse);
+    const int n = parts.num_rows();
+    A.resize(n, n);
+    b.resize(n);
+    for (int j = 0; j < n; ++j) {
+      AlignedVector x(parts.vector_size(), 0.0);
+      parts.add_velocity(j, 1.0, x.data());
+      for (int i = 0; i < n; ++i) A(i, j) = parts.along(i, x.data());
+      b[j] = rows[static_cast<std::size_t>(j)].normal < 0 ? random.uniform(-1.0, 0.2) : random.uniform(-1.0, 1.0);
+    }
+  }
+
+ private:
+  /// Between body i and the one before it (the world for the first): a normal and two tangents at a random place.
+  void add_contact(int i, Random& random, const std::vector<MatrixX>& inverse) {
+    const Vector3 place(random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), random.uniform(-0.1, 0.1));
+    const int normal = parts.num_rows();
+    for (int axis = 0; axis < 3; ++axis) {
+      const Vector3 along = Vector3::Unit((axis + 2) % 3);
+      for (const int side : {0, 1}) {
+        if (i == 0 && side == 1) continue;
+        Vector6 J;
+        J << along, place.cross(along);
+        if (side == 1) J = -J;
+        const VectorX Z = inverse[static_cast<std::size_t>(i - side)] * J;
+        parts.node.push_back(i - side);
+        for (int k = 0; k < kStride; ++k) {
+          parts.J.push_back(k < 6 ? J[k] : 0.0);
+          parts.Z.push_back(k < 6 ? Z[k] : 0.0);
+        }
+      }
+      parts.first.push_back(static_cast<int>(parts.node.size()));
+      rows.push_back(axis == 0 ? BoxedLcpRow{.compliance = 1e-6}
+                               : BoxedLcpRow{.normal = normal, .friction = 0.4, .compliance = 1e-6});
+    }
+  }
+};
+
+TEST(SparseRows, SolveAsTheirMatrixDoes) {
+  BoxedLcpSolver by_parts;
+  BoxedLcpSolver by_matrix;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Chain chain(12, 4, seed);
+    const BoxedLcpSolution& one = by_parts.solve(chain.parts, chain.b, chain.rows);
+    const BoxedLcpSolution& other = by_matrix.solve(chain.A, chain.b, chain.rows);
+    ASSERT_EQ(one.status, BoxedLcpStatus::solved) << "seed " << seed;
+    ASSERT_EQ(other.status, BoxedLcpStatus::solved) << "seed " << seed;
+    // several solutions may exist: what is answered must solve the problem of the matrix
+    const VectorX w = chain.A * one.f + chain.b;
+    EXPECT_LT((w - one.w).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + one.f.cwiseAbs().maxCoeff()));
+    if (one.sets == other.sets) {
+      EXPECT_LT((one.f - other.f).cwiseAbs().maxCoeff(), 1e-7 * other.f.cwiseAbs().maxCoeff()) << "seed " << seed;
+    }
+  }
+}
+
+/// Started from the sets of the answer, the answer is found at once.
+TEST(SparseRows, StartFromSets) {
+  const Chain chain(30, 4, 7);
+  BoxedLcpSolver solver;
+  const BoxedLcpSolution first = solver.solve(chain.parts, chain.b, chain.rows);
+  ASSERT_EQ(first.status, BoxedLcpStatus::solved);
+  const BoxedLcpSolution& again = solver.solve(chain.parts, chain.b, chain.rows, {}, first.sets);
+  EXPECT_EQ(again.stage, BoxedLcpStage::previous_sets);
+  EXPECT_EQ(again.factorisations, 1);
+  EXPECT_LT((again.f - first.f).cwiseAbs().maxCoeff(), 1e-8 * first.f.cwiseAbs().maxCoeff());
+}
+
+TEST(BlockLu, SolvesAsADenseOneDoes) {
+  Random random(3);
+  const int nodes = 25;
+  BlockLu lu;
+  lu.begin(nodes);
+  MatrixX K = MatrixX::Zero(6 * nodes, 6 * nodes);
+  std::vector<std::pair<int, int>> pattern;
+  for (int i = 0; i < nodes; ++i) {
+    pattern.emplace_back(i, i);
+    for (int k = 0; k < 2; ++k)
+      if (const int j = random.index(nodes); j != i) {
+        pattern.emplace_back(i, j);
+        pattern.emplace_back(j, i);
+        lu.connect(i, j);
+      }
+  }
+  lu.order();
+  for (const auto& [i, j] : pattern) {
+    MatrixX block(6, 6);
+    for (int c = 0; c < 6; ++c)
+      for (int r = 0; r < 6; ++r) {
+        block(r, c) = random.uniform(-1.0, 1.0) + (i == j && r == c ? 40.0 : 0.0);
+        lu.block(i, j)[kStride * c + r] = block(r, c);
+      }
+    K.block<6, 6>(6 * i, 6 * j) = block;
+  }
+  AlignedVector x(static_cast<std::size_t>(nodes * kStride), 0.0);
+  VectorX right(6 * nodes);
+  for (int i = 0; i < 6 * nodes; ++i)
+    x[static_cast<std::size_t>(i / 6 * kStride + i % 6)] = right[i] = random.uniform(-1.0, 1.0);
+  ASSERT_TRUE(lu.factor());
+  lu.solve(x.data());
+  const VectorX expected = K.partialPivLu().solve(right);
+  for (int i = 0; i < 6 * nodes; ++i)
+    EXPECT_NEAR(x[static_cast<std::size_t>(i / 6 * kStride + i % 6)], expected[i], 1e-13);
+}
+
+TEST(BlockLu, SaysWhatIsSingular) {
+  BlockLu lu;
+  lu.begin(2);
+  lu.connect(0, 1);
+  lu.order();
+  EXPECT_FALSE(lu.factor());
+}
+
+}  // namespace
+}  // namespace tangere::test
