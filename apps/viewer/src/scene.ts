@@ -56,6 +56,13 @@ function checkNumber({ bodies, shapes, ghosts }: Recording): void {
     if (count > MOST_DRAWN) fail(place, `there are ${count} to draw, and the page draws ${MOST_DRAWN} at most`);
 }
 
+/** In the world. */
+function boxOf(mesh: ShapeMesh): Box3 {
+  mesh.updateWorldMatrix(true, false);
+  mesh.geometry.computeBoundingBox();
+  return mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld);
+}
+
 function length(v: Vec3): number {
   return Math.hypot(...v);
 }
@@ -185,7 +192,7 @@ export class SceneView {
     this.scene.add(this.bodies.root);
     this.findExtent();
     this.seen.copy(this.extent);
-    this.motion = new Motion(this.reaches());
+    this.motion = new Motion(this.movingBoxes());
     this.home.copy(this.motion.middle(poses));
     for (const group of this.bodies.groups) this.addAxes(group);
     for (let i = 0; i < recording.ghosts.length; ++i) {
@@ -244,17 +251,16 @@ export class SceneView {
     this.bodies!.replacePlanes(this.geometries!);
   }
 
-  /** Of each body that can move and is not a plane: how far its shapes are from its origin. */
-  private reaches(): Map<number, number> {
-    const reaches = new Map<number, number>();
+  /** Around each body that can move and is not a plane, about its origin. */
+  private movingBoxes(): Map<number, Box3> {
+    const boxes = new Map<number, Box3>();
     for (const mesh of this.bodies!.meshes) {
       const { body, plane } = mesh.userData;
       if (plane || !this.moves(mesh)) continue;
-      mesh.geometry.computeBoundingSphere();
-      const { center, radius } = mesh.geometry.boundingSphere!;
-      reaches.set(body, Math.max(reaches.get(body) ?? 0, mesh.position.length() + center.length() + radius));
+      const own = boxOf(mesh).translate(mesh.parent!.position.clone().negate());
+      boxes.set(body, own.union(boxes.get(body) ?? own));
     }
-    return reaches;
+    return boxes;
   }
 
   private moves(mesh: ShapeMesh): boolean {
@@ -295,11 +301,6 @@ export class SceneView {
   private findExtent(): void {
     // what can move, if anything can: floors and walls may be far larger than what happens on them
     const seen = this.bodies!.meshes.filter((mesh) => !mesh.userData.plane && mesh.parent!.visible);
-    const boxOf = (mesh: ShapeMesh): Box3 => {
-      mesh.updateWorldMatrix(true, false);
-      mesh.geometry.computeBoundingBox();
-      return mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld);
-    };
     const sizeOf = (of: Box3): number => of.getSize(new Vector3()).length();
     const moving = seen.filter((mesh) => this.moves(mesh));
     const box = new Box3();
