@@ -135,7 +135,7 @@ void planar() {
 void many() {
   std::printf("free boxes that slide on a floor, kappa 1e-6, warm: us a step and a box (medians of 30 steps)\n");
   const CallTimer timer;
-  for (const int count : {10, 100, 600}) {
+  for (const int count : {10, 100, 1000}) {
     State state;
     const World world = boxes_on_floor(count, options_of(Formulation::single_level, 1e-6, true), state);
     Workspace workspace(world);

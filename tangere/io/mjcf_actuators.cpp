@@ -1,5 +1,6 @@
 /// MJCF actuators and keyframes.
 
+#include <algorithm>
 #include <cmath>
 
 #include "tangere/geometry/check.hpp"
@@ -23,43 +24,65 @@ void read_range(const MjcfReader& reader, const MjcfAttributes& attributes, cons
   if (!(lower < upper)) attributes.fail(range, "the lower limit must be below the upper");
 }
 
-/// The output as a function of control, position and speed; false (and reported) if it is none of ours.
-bool read_law(MjcfReader& reader, const MjcfAttributes& attributes, const MjcfAttributes& same_kind,
-              Actuator& actuator) {
-  const std::string kind = attributes.element().name();
-  if (kind == "motor") return true;
-  if (kind == "position") {
-    actuator.kind = Actuator::Kind::position;
-    actuator.gain = same_kind.amount("kp").value_or(1.0);
-    actuator.damping = same_kind.amount("kv").value_or(0.0);
-    return true;
-  }
-  if (kind == "velocity") {
-    actuator.kind = Actuator::Kind::velocity;
-    actuator.gain = same_kind.amount("kv").value_or(1.0);
-    return true;
-  }
+/// gain · u + b₀ + b₁ length + b₂ speed, as far as the types say so. In MuJoCo all kinds of actuators share this one
+/// law: each kind changes a part of what the classes around it have left.
+struct ActuatorLaw {
+  std::string dynamics = "none";
+  std::string gain_type = "fixed";
+  std::string bias_type = "none";
+  double gain = 1.0;
+  Vector3 bias = Vector3::Zero();
 
-  // general: gain · u + b₀ + b₁ length + b₂ speed
-  const std::string dynamics = attributes.text("dyntype").value_or("none");
-  const std::string gain = attributes.text("gaintype").value_or("fixed");
-  const std::string bias = attributes.text("biastype").value_or("none");
-  VectorX g = attributes.numbers("gainprm", 0, 10).value_or(VectorX());
-  VectorX b = attributes.numbers("biasprm", 0, 10).value_or(VectorX());
-  const double factor = g.size() > 0 ? g[0] : 1.0;
-  const Eigen::Index given = b.size();
-  b.conservativeResize(std::max<Eigen::Index>(given, 3));
-  for (Eigen::Index k = given; k < 3; ++k) b[k] = 0.0;
-  if (dynamics == "none" && gain == "fixed") {
-    actuator.gain = factor;
-    if (bias == "none") return true;
-    if (bias == "affine" && b[0] == 0.0 && b[1] == -factor && b[2] <= 0.0 && factor > 0.0) {
-      actuator.kind = Actuator::Kind::position;
-      actuator.damping = -b[2];
+  void change_by(const XmlElement& element) {
+    const std::string kind = element.name();
+    const MjcfAttributes own({element});
+    if (kind == "general") {
+      dynamics = own.text("dyntype").value_or(dynamics);
+      gain_type = own.text("gaintype").value_or(gain_type);
+      bias_type = own.text("biastype").value_or(bias_type);
+      if (const auto g = own.numbers("gainprm", 0, 10); g && g->size() > 0) gain = (*g)[0];
+      if (const auto b = own.numbers("biasprm", 0, 10)) {
+        const Eigen::Index count = std::min<Eigen::Index>(b->size(), 3);
+        bias.head(count) = b->head(count);
+      }
+      return;
+    }
+    dynamics = "none";
+    gain_type = "fixed";
+    bias_type = kind == "motor" ? "none" : "affine";
+    if (kind == "motor") {
+      gain = 1.0;
+    } else if (kind == "position") {
+      gain = own.amount("kp").value_or(gain);
+      bias[1] = -gain;
+      if (const std::optional<double> damping = own.amount("kv")) bias[2] = -*damping;
+    } else {
+      gain = own.amount("kv").value_or(gain);
+      bias = Vector3(0.0, 0.0, -gain);
+    }
+  }
+};
+
+/// False (and reported) if the law is none of ours.
+bool read_law(MjcfReader& reader, const MjcfAttributes& attributes, Actuator& actuator) {
+  // from the outermost class to the element itself
+  ActuatorLaw law;
+  const std::vector<XmlElement>& sources = attributes.sources();
+  for (auto source = sources.rbegin(); source != sources.rend(); ++source) law.change_by(*source);
+
+  actuator.gain = law.gain;
+  if (law.dynamics == "none" && law.gain_type == "fixed") {
+    if (law.bias_type == "none") return true;
+    const bool servo = law.bias_type == "affine" && law.bias[0] == 0.0 && law.gain >= 0.0;
+    // without any gain the two are the same, and the file chooses
+    const bool chosen = law.gain > 0.0 || attributes.element().name() == "velocity";
+    if (servo && chosen && law.bias[1] == 0.0 && law.bias[2] == -law.gain) {
+      actuator.kind = Actuator::Kind::velocity;
       return true;
     }
-    if (bias == "affine" && b[0] == 0.0 && b[1] == 0.0 && b[2] == -factor && factor > 0.0) {
-      actuator.kind = Actuator::Kind::velocity;
+    if (servo && law.bias[1] == -law.gain && law.bias[2] <= 0.0) {
+      actuator.kind = Actuator::Kind::position;
+      actuator.damping = 0.0 - law.bias[2];  // not -0
       return true;
     }
   }
@@ -120,7 +143,7 @@ std::optional<Actuator> read_actuator(MjcfReader& reader, const XmlElement& elem
   element.use({"group"});
   read_range(reader, attributes, "ctrllimited", "ctrlrange", actuator.lower_control, actuator.upper_control);
   read_range(reader, attributes, "forcelimited", "forcerange", actuator.lower_force, actuator.upper_force);
-  const bool law = read_law(reader, attributes, reader.defaults.of(element, {kind}), actuator);
+  const bool law = read_law(reader, attributes, actuator);
   const bool place = law && read_transmission(reader, attributes, model, actuator);
   if (!place) {
     element.use_all();

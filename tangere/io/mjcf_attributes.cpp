@@ -16,6 +16,9 @@ namespace tangere::detail {
 
 namespace {
 
+/// More than any robot has; fewer than the stack can follow where each includes the next.
+constexpr std::size_t kMostIncludes = 1000;
+
 std::filesystem::path normal(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::path canonical = std::filesystem::weakly_canonical(path, error);
@@ -24,46 +27,55 @@ std::filesystem::path normal(const std::filesystem::path& path) {
 
 }  // namespace
 
-MjcfFiles::MjcfFiles(XmlDocument main, std::filesystem::path file) : folder_(file.parent_path()) {
+MjcfFiles::MjcfFiles(XmlDocument main, const std::filesystem::path& file) : folder_(file.parent_path()) {
   const XmlElement root = main.root();
-  documents_.emplace_back(root, std::move(main));
-  paths_.push_back(normal(file));
+  documents_.push_back({root, std::move(main)});
+  document_by_path_.emplace(normal(file), 0);
 }
 
 XmlElement MjcfFiles::included(const XmlElement& include) {
-  for (const auto& [element, document] : documents_)
-    if (element == include) return document.root();
   const std::filesystem::path path = folder_ / include.text("file");
-  const std::filesystem::path known = normal(path);
-  if (std::find(paths_.begin(), paths_.end(), known) != paths_.end())
+  const auto [place, is_new] = document_by_path_.emplace(normal(path), documents_.size());
+  if (!is_new) {
+    const Document& known = documents_[place->second];
+    if (known.by == include) return known.document.root();
     include.fail("file", "this file is there already: a file can be included once, and not in itself");
+  }
+  if (documents_.size() > kMostIncludes)
+    include.fail("file", "a model may include at most " + std::to_string(kMostIncludes) + " files");
   std::error_code error;
   if (!std::filesystem::exists(path, error)) include.fail("file", "there is no file '" + path.string() + "'");
-  paths_.push_back(known);
-  documents_.emplace_back(include, XmlDocument::load(path));
-  return documents_.back().second.root();
+  documents_.push_back({include, XmlDocument::load(path)});
+  return documents_.back().document.root();
+}
+
+void MjcfFiles::append_children(const XmlElement& parent, std::vector<XmlElement>& all) {
+  for (const XmlElement& child : parent.children()) {
+    if (child.name() == "include")
+      append_children(included(child), all);
+    else
+      all.push_back(child);
+  }
 }
 
 std::vector<XmlElement> MjcfFiles::children(const XmlElement& parent) {
   std::vector<XmlElement> all;
-  for (const XmlElement& child : parent.children()) {
-    if (child.name() != "include") {
-      all.push_back(child);
-      continue;
-    }
-    const std::vector<XmlElement> more = children(included(child));
-    all.insert(all.end(), more.begin(), more.end());
-  }
+  append_children(parent, all);
   return all;
 }
 
 std::vector<Notice> MjcfFiles::unused() const {
   std::vector<Notice> notices;
-  for (const auto& [element, document] : documents_) {
-    const std::vector<Notice> more = document.unused();
+  for (const Document& file : documents_) {
+    const std::vector<Notice> more = file.document.unused();
     notices.insert(notices.end(), more.begin(), more.end());
   }
   return notices;
+}
+
+void require_depth(const XmlElement& element, int depth) {
+  if (depth > kMaxXmlDepth)
+    element.fail("nested deeper than " + std::to_string(kMaxXmlDepth) + " elements, with the files around it");
 }
 
 // attributes
@@ -140,19 +152,20 @@ void MjcfDefaults::read(const XmlElement& element, MjcfFiles& files) {
     if (classes_[0].name != "main" || find(*name) > 0) element.fail("class", "there is another class at the top");
     classes_[0].name = *name;
   }
-  read_into(0, element, files);
+  read_into(0, element, files, 2);
 }
 
-void MjcfDefaults::read_into(int index, const XmlElement& element, MjcfFiles& files) {
+void MjcfDefaults::read_into(int index, const XmlElement& element, MjcfFiles& files, int depth) {
   static constexpr std::string_view kKinds[] = {"geom", "joint", "mesh", "motor", "position", "velocity", "general"};
   for (const XmlElement& child : files.children(element)) {
+    require_depth(child, depth + 1);
     const std::string kind = child.name();
     if (kind == "default") {
       const std::string name = child.text("class");
       if (name.empty()) child.fail("class", "must not be empty");
       if (find(name) >= 0) child.fail("class", "there is a class '" + name + "' already");
       classes_.push_back({name, index, {}});
-      read_into(static_cast<int>(classes_.size()) - 1, child, files);
+      read_into(static_cast<int>(classes_.size()) - 1, child, files, depth + 1);
     } else if (std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds)) {
       classes_[static_cast<std::size_t>(index)].elements.push_back(child);
     } else {

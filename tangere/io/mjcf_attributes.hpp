@@ -18,9 +18,9 @@ namespace tangere::detail {
 /// The main file and those it includes.
 class MjcfFiles {
  public:
-  MjcfFiles(XmlDocument main, std::filesystem::path file);
+  MjcfFiles(XmlDocument main, const std::filesystem::path& file);
 
-  [[nodiscard]] XmlElement root() const { return documents_.front().second.root(); }
+  [[nodiscard]] XmlElement root() const { return documents_.front().document.root(); }
   /// Where names of other files are looked for.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   /// The children of an element, with the contents of the file in the place of each <include>. A file can be included
@@ -30,13 +30,23 @@ class MjcfFiles {
   [[nodiscard]] std::vector<Notice> unused() const;
 
  private:
+  struct Document {
+    /// The <include>; of the main file its own root.
+    XmlElement by;
+    XmlDocument document;
+  };
+
+  void append_children(const XmlElement& parent, std::vector<XmlElement>& all);
   [[nodiscard]] XmlElement included(const XmlElement& include);
 
   std::filesystem::path folder_;
-  // by the <include> element; the main file first, by its own root
-  std::vector<std::pair<XmlElement, XmlDocument>> documents_;
-  std::vector<std::filesystem::path> paths_;
+  // the main file first
+  std::vector<Document> documents_;
+  std::map<std::filesystem::path, std::size_t> document_by_path_;
 };
+
+/// Fails at the element if it is nested deeper than a file may be; files that include each other count together.
+void require_depth(const XmlElement& element, int depth);
 
 /// An element with the defaults of its class behind it. Values that cannot be read are errors where they are written.
 class MjcfAttributes {
@@ -90,7 +100,7 @@ class MjcfDefaults {
     std::vector<XmlElement> elements;
   };
   [[nodiscard]] int find(std::string_view name) const;
-  void read_into(int index, const XmlElement& element, MjcfFiles& files);
+  void read_into(int index, const XmlElement& element, MjcfFiles& files, int depth);
 
   std::vector<Class> classes_;
 };

@@ -126,28 +126,40 @@ MassProperties read_inertial(const MjcfReader& reader, const XmlElement& element
   return posed(inertial, X);
 }
 
-void read_contents(MjcfReader& reader, const XmlElement& element, int index, std::string inherited, const Pose& X_BF);
+/// What is around an element of the tree.
+struct Surroundings {
+  int body;
+  /// The class of `childclass`.
+  std::string inherited;
+  /// The frame that poses are given in.
+  Pose X_BF;
+  /// Of the element, the root counted as 1, through all files.
+  int depth;
+};
 
-void read_body(MjcfReader& reader, const XmlElement& element, int parent, const std::string& inherited,
-               const Pose& X_PF) {
+void read_contents(MjcfReader& reader, const XmlElement& element, Surroundings around);
+
+void read_body(MjcfReader& reader, const XmlElement& element, const Surroundings& around) {
   const std::string name = element.find_text("name").value_or("");
   const int index = static_cast<int>(reader.bodies.size());
   if (!name.empty() && !reader.body_by_name.emplace(name, index).second)
     element.fail("there is a body '" + name + "' already");
-  const Pose X_PB = X_PF * pose_of(element, reader.settings);
-  reader.bodies.push_back({element, name, parent, X_PB, reader.body(parent).X_WB * X_PB, {}, {}, {}});
+  const Pose X_PB = around.X_BF * pose_of(element, reader.settings);
+  reader.bodies.push_back({element, name, around.body, X_PB, reader.body(around.body).X_WB * X_PB, {}, {}, {}});
   if (element.find_boolean("mocap").value_or(false)) reader.report(element, "mocap: this body stays where it is");
-  read_contents(reader, element, index, inherited, Pose());
+  read_contents(reader, element, {index, around.inherited, Pose(), around.depth + 1});
 }
 
 /// What is in a body or in a frame of it.
-void read_contents(MjcfReader& reader, const XmlElement& element, int index, std::string inherited, const Pose& X_BF) {
+void read_contents(MjcfReader& reader, const XmlElement& element, Surroundings around) {
   reader.defaults.require_class(element, "childclass");
-  inherited = element.find_text("childclass").value_or(inherited);
+  around.inherited = element.find_text("childclass").value_or(around.inherited);
+  const auto& [index, inherited, X_BF, depth] = around;
   for (const XmlElement& child : reader.files.children(element)) {
+    require_depth(child, depth + 1);
     const std::string kind = child.name();
     if (kind == "body") {
-      read_body(reader, child, index, inherited, X_BF);
+      read_body(reader, child, around);
     } else if (kind == "geom") {
       if (std::optional<MjcfGeom> geom = read_geom(reader, child, inherited, X_BF))
         reader.body(index).geoms.push_back(*std::move(geom));
@@ -158,7 +170,7 @@ void read_contents(MjcfReader& reader, const XmlElement& element, int index, std
       reader.body(index).inertial = read_inertial(reader, child, X_BF);
     } else if (kind == "frame") {
       child.use({"name"});
-      read_contents(reader, child, index, inherited, X_BF * pose_of(child, reader.settings));
+      read_contents(reader, child, {index, inherited, X_BF * pose_of(child, reader.settings), depth + 1});
     } else {
       child.mark_unused();
     }
@@ -198,7 +210,7 @@ void read_world(MjcfReader& reader, const XmlElement& element) {
     reader.bodies.push_back({element, "world", -1, {}, {}, {}, {}, {}});
     reader.body_by_name.emplace("world", 0);
   }
-  read_contents(reader, element, 0, "", Pose());
+  read_contents(reader, element, {0, "", Pose(), 2});
 }
 
 void settle_inertias(MjcfReader& reader) {

@@ -24,6 +24,8 @@ class XmlText {
   /// A line of comment.
   void comment(std::string_view text);
 
+  /// How many elements are open.
+  [[nodiscard]] int depth() const { return static_cast<int>(open_.size()); }
   [[nodiscard]] const std::string& str() const { return text_; }
 
  private:

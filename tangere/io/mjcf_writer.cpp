@@ -12,6 +12,7 @@
 
 #include "tangere/io/mjcf_geom_writer.hpp"
 #include "tangere/io/mjcf_text.hpp"
+#include "tangere/io/xml_file.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/model_check.hpp"
 
@@ -96,7 +97,10 @@ class Writer {
     Pose motion;
     switch (spec.type) {
       case JointType::fixed:
+        break;
       case JointType::ball:
+        if (!same_axes(spec.X_CJ.R))
+          throw InputError(spec.name, "MJCF has ball joints along the axes of the body only");
         break;
       case JointType::revolute:
         motion = Pose::rotation(Eigen::AngleAxisd(initial_[at], spec.axis.normalized()).toRotationMatrix());
@@ -115,9 +119,8 @@ class Writer {
     return spec.X_PJ * motion * spec.X_CJ.inverse();
   }
 
-  static bool is_identity(const Pose& X) {
-    return (X.R - Matrix3::Identity()).cwiseAbs().maxCoeff() < 1e-12 && X.p.cwiseAbs().maxCoeff() < 1e-12;
-  }
+  static bool same_axes(const Matrix3& R) { return (R - Matrix3::Identity()).cwiseAbs().maxCoeff() < 1e-12; }
+  static bool is_identity(const Pose& X) { return same_axes(X.R) && X.p.cwiseAbs().maxCoeff() < 1e-12; }
 
   /// The bodies that only separate two joints of the one behind them.
   void find_chains() {
@@ -142,6 +145,13 @@ class Writer {
     }
   }
 
+  /// The reader refuses deeper files; what is in a body is one level deeper than the body.
+  void require_readable_depth(const std::string& body) const {
+    if (out_.depth() + 2 > detail::kMaxXmlDepth)
+      throw InputError(body, "hangs from too many bodies for a file: elements nest up to " +
+                                 std::to_string(detail::kMaxXmlDepth) + " deep");
+  }
+
   void write_body(int first) {
     if (is_world_body(first)) {
       world_body_ = first;
@@ -151,18 +161,27 @@ class Writer {
     }
     const int last = chain_[static_cast<std::size_t>(first)].last;
     const BodySpec& spec = model_.body(last).spec;
+    require_readable_depth(spec.name);
     out_.open("body").text("name", spec.name).pose(pose_at_start(model_.joint(first)));
     for (int i = first; i >= 0; i = chain_[static_cast<std::size_t>(i)].next) write_joint(model_.joint(i));
-    if (spec.inertia.mass > 0.0 || !spec.inertia.inertia.isZero(0.0)) {
-      const Matrix3& I = spec.inertia.inertia;
-      Eigen::Matrix<double, 6, 1> full;
-      full << I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2);
-      out_.open("inertial").numbers("pos", spec.inertia.center).number("mass", spec.inertia.mass);
-      out_.numbers("fullinertia", full).close();
-    }
+    write_inertial(spec.inertia);
     geoms_.write_geoms(out_, last);
     for (const int child : children_[static_cast<std::size_t>(last)]) write_body(child);
     out_.close();
+  }
+
+  void write_inertial(const MassProperties& inertia) {
+    const Matrix3& I = inertia.inertia;
+    if (!(inertia.mass > 0.0) && I.isZero(0.0)) return;
+    out_.open("inertial").numbers("pos", inertia.center).number("mass", inertia.mass);
+    // MuJoCo takes six numbers apart by iteration, three as they are
+    if (I.isDiagonal(0.0)) {
+      out_.numbers("diaginertia", I.diagonal()).close();
+      return;
+    }
+    Eigen::Matrix<double, 6, 1> full;
+    full << I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2);
+    out_.numbers("fullinertia", full).close();
   }
 
   [[nodiscard]] bool is_world_body(int index) const {

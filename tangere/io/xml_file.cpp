@@ -95,6 +95,11 @@ void refuse_crowded_tags(std::string_view text, const std::string& file) {
   }
 }
 
+// our limit is met before the parser's, whatever the kind of the innermost element
+static_assert(kMaxXmlDepth + 2 <= TINYXML2_MAX_ELEMENT_DEPTH);
+
+std::string too_deep() { return "nested deeper than " + std::to_string(kMaxXmlDepth) + " elements"; }
+
 std::string reason_of(const tinyxml2::XMLDocument& document) {
   switch (document.ErrorID()) {
     case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
@@ -107,7 +112,7 @@ std::string reason_of(const tinyxml2::XMLDocument& document) {
     case tinyxml2::XML_ERROR_PARSING:
       return "is not well-formed XML, or ends too early";
     case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED:
-      return "nested deeper than " + std::to_string(kMaxXmlDepth) + " levels";
+      return too_deep();
     default:
       return std::string("is not well-formed XML (") + document.ErrorName() + ")";
   }
@@ -135,13 +140,12 @@ void check(const tinyxml2::XMLDocument& document, const std::string& file) {
   int depth = 0;
   for (const XMLNode* node = next_of(&document, &document, depth); node != nullptr;
        node = next_of(node, &document, depth)) {
-    if (depth > kMaxXmlDepth)
-      fail(node->GetLineNum(), "nested deeper than " + std::to_string(kMaxXmlDepth) + " levels");
     if (node->ToUnknown() != nullptr) fail(node->GetLineNum(), "document types and entities are refused");
     if (depth == 1 && node->ToText() != nullptr && !trimmed(node->Value()).empty())
       fail(node->GetLineNum(), "there is text outside the root element" + got(node->Value()));
     const tinyxml2::XMLElement* element = node->ToElement();
     if (element == nullptr) continue;
+    if (depth > kMaxXmlDepth) fail(node->GetLineNum(), too_deep());
     if (depth == 1 && ++roots > 1) fail(node->GetLineNum(), "there is a second root element" + got(element->Name()));
   }
   if (roots == 0) fail(1, "there is no XML in it");

@@ -29,7 +29,9 @@
 namespace tangere::detail {
 
 inline constexpr std::size_t kMaxXmlBytes = std::size_t{64} << 20;
-inline constexpr int kMaxXmlDepth = 200;
+/// Elements inside each other, the root one of them. The XML library of some distributions stops at 100, and counts the
+/// document and the end as levels.
+inline constexpr int kMaxXmlDepth = 98;
 
 /// An element of a document. Cheap to copy; keeps its document alive.
 class XmlElement {

@@ -28,8 +28,8 @@ namespace tangere {
 
 /// The world, as a parent or as a partner of a constraint.
 inline constexpr int kWorld = -1;
-/// The most velocity coordinates of a model.
-inline constexpr int kMostCoordinates = 4096;
+/// The most velocity coordinates of a model: dense matrices of them (mass matrix, derivatives) take half a gigabyte.
+inline constexpr int kMostCoordinates = 8192;
 
 struct Body {
   BodySpec spec;

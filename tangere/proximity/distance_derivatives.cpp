@@ -247,9 +247,9 @@ Piece with_ball(Piece piece, const Vector3& outward, double radius) {
   return piece;
 }
 
-/// A ball about as large as `size`.
+/// A ball about as large as `size`, which is from 1e-30 to 1e30 as all sizes are.
 const Shape& ball_of(double size) {
-  constexpr int kLargest = 12;
+  constexpr int kLargest = 30;
   static const std::vector<Shape> balls = [] {
     std::vector<Shape> all;
     for (int k = -kLargest; k <= kLargest; ++k) all.emplace_back(Sphere{std::pow(10.0, k)});

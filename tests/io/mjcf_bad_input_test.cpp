@@ -121,6 +121,16 @@ TEST(MjcfBadInput, OtherSections) {
   }
 }
 
+/// The message for a file; "no error" if it is read.
+std::string error_in_file(const std::filesystem::path& file) {
+  try {
+    (void)load_robot(file);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 TEST(MjcfBadInput, Files) {
   EXPECT_EQ(error_of("<robot/>"), "bad.xml:1: robot: must be <mujoco>");
   EXPECT_EQ(error_of("<mujoco/>"), "bad.xml:1: mujoco: needs an element <worldbody>");
@@ -131,14 +141,6 @@ TEST(MjcfBadInput, Files) {
 
   // round in a circle, and a mesh that is none
   const test::TemporaryFolder folder;
-  const auto error_in_file = [](const std::filesystem::path& file) -> std::string {
-    try {
-      (void)load_robot(file);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no error";
-  };
   folder.write("a.xml", "<mujoco>\n\n<include file='main.xml'/></mujoco>");
   const auto main = folder.write("main.xml", "<mujoco><include file='a.xml'/><worldbody/></mujoco>");
   EXPECT_TRUE(error_in_file(main).starts_with((folder.path() / "a.xml").string() +
@@ -147,6 +149,68 @@ TEST(MjcfBadInput, Files) {
   folder.write("m.obj", "nonsense\nf 1 2 3\n");
   const auto mesh = folder.write("mesh.xml", "<mujoco>\n<asset>\n<mesh file='m.obj'/></asset><worldbody/></mujoco>");
   EXPECT_TRUE(error_in_file(mesh).starts_with(mesh.string() + ":3: mujoco/asset/mesh: ")) << error_in_file(mesh);
+}
+
+std::string repeated(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+TEST(MjcfBadInput, NestingThroughFilesHasTheLimitOfOneFile) {
+  // 2 + 60 levels, and those of the file they include; its root does not count
+  const auto error_with = [](const std::string& open, const std::string& close, int levels) {
+    const test::TemporaryFolder folder;
+    folder.write("inner.xml", "<mujoco>\n" + repeated(open, levels) + repeated(close, levels) + "</mujoco>");
+    const std::string error = error_in_file(
+        folder.write("main.xml", "<mujoco><worldbody>" + repeated(open, 60) + "<include file='inner.xml'/>" +
+                                     repeated(close, 60) + "</worldbody></mujoco>"));
+    const std::string place = (folder.path() / "inner.xml").string();
+    return error.starts_with(place) ? error.substr(place.size()) : error;
+  };
+  const std::string reason = "nested deeper than 98 elements, with the files around it";
+  for (const auto& [open, close] : {std::pair{"<body>", "</body>"}, {"<frame>", "</frame>"}}) {
+    EXPECT_EQ(error_with(open, close, 36), "no error");
+    const std::string error = error_with(open, close, 37);
+    EXPECT_TRUE(error.starts_with(":2: mujoco/.../") && error.ends_with(reason)) << error;
+  }
+}
+
+TEST(MjcfBadInput, DefaultsNestThroughFilesToTheSameLimit) {
+  const auto classes = [](int first, int count, const std::string& inside) {
+    std::string open;
+    for (int i = first; i < first + count; ++i) open += "<default class='c" + std::to_string(i) + "'>";
+    return open + inside + repeated("</default>", count);
+  };
+  for (const int levels : {36, 37}) {
+    const test::TemporaryFolder folder;
+    folder.write("inner.xml", "<mujoco>" + classes(60, levels, "") + "</mujoco>");
+    const std::string error = error_in_file(folder.write(
+        "main.xml",
+        "<mujoco><worldbody/><default>" + classes(0, 60, "<include file='inner.xml'/>") + "</default></mujoco>"));
+    if (levels == 36)
+      EXPECT_EQ(error, "no error");
+    else
+      EXPECT_TRUE(error.ends_with("default[c96]: nested deeper than 98 elements, with the files around it")) << error;
+  }
+}
+
+TEST(MjcfBadInput, IncludesThatGoOnAndOn) {
+  const test::TemporaryFolder folder;
+  const auto write = [&](int i, const std::string& open, const std::string& close) {
+    return folder.write("n" + std::to_string(i) + ".xml", "<mujoco>" + std::string(i == 0 ? "<worldbody>" : "") + open +
+                                                              "<include file='n" + std::to_string(i + 1) + ".xml'/>" +
+                                                              close + (i == 0 ? "</worldbody>" : "") + "</mujoco>");
+  };
+  // deeper and deeper
+  for (int i = 0; i < 20; ++i) (void)write(i, repeated("<body>", 20), repeated("</body>", 20));
+  const std::filesystem::path main = folder.path() / "n0.xml";
+  EXPECT_TRUE(error_in_file(main).ends_with("nested deeper than 98 elements, with the files around it"))
+      << error_in_file(main);
+  // one after the other
+  for (int i = 0; i < 1002; ++i) (void)write(i, "", "");
+  EXPECT_EQ(error_in_file(main),
+            (folder.path() / "n1000.xml").string() + ":1: mujoco/include.file: a model may include at most 1000 files");
 }
 
 }  // namespace

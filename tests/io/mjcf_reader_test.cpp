@@ -369,7 +369,7 @@ TEST(MjcfReader, Actuators) {
       <motor name='m' joint='a' gear='40' forcerange='-3 4'/>
       <position name='p' joint='b' kv='2'/>
       <velocity name='v' joint='b' kv='3' ctrllimited='false'/>
-      <general joint='a' gainprm='5'/>
+      <general joint='a' gainprm='5' biastype='none'/>
       <general name='gp' joint='a' gainprm='5' biastype='affine' biasprm='0 -5 -.5'/>
       <general name='gv' joint='a' gainprm='5' biastype='affine' biasprm='0 0 -5'/>
       <motor name='mc' joint='c' gear='0 2 0'/>
@@ -402,6 +402,37 @@ TEST(MjcfReader, Actuators) {
   EXPECT_NE(robot.notices[0].text.find("none of motor, position and velocity"), std::string::npos);
   EXPECT_NE(robot.notices[1].text.find("acts on a tendon"), std::string::npos);
   EXPECT_EQ(robot.notices[2].element, "mujoco/actuator/muscle[mu]");
+}
+
+TEST(MjcfReader, KindsOfActuatorsShareTheirDefaults) {
+  // what MuJoCo makes of the same files: 2.2.2, and 3 where a position servo has damping (earlier ones do not know it)
+  using Kind = Actuator::Kind;
+  struct Expected {
+    Kind kind;
+    double gain;
+    double damping;
+  };
+  const auto expect = [](const char* defaults, const char* actuators, const std::vector<Expected>& expected) {
+    const Robot robot = read(std::string("<default>") + defaults + "</default><worldbody><body><joint name='j'/>" +
+                             "<geom size='.1'/></body></worldbody><actuator>" + actuators + "</actuator>");
+    EXPECT_TRUE(robot.notices.empty());
+    ASSERT_EQ(robot.actuators.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(robot.actuators[i].kind, expected[i].kind) << defaults << i;
+      EXPECT_EQ(robot.actuators[i].gain, expected[i].gain) << defaults << i;
+      EXPECT_EQ(robot.actuators[i].damping, expected[i].damping) << defaults << i;
+    }
+  };
+  const char* each = "<motor joint='j'/><position joint='j'/><velocity joint='j'/><general joint='j'/>";
+  expect("<general gainprm='7'/>", each,
+         {{Kind::motor, 1, 0}, {Kind::position, 7, 0}, {Kind::velocity, 7, 0}, {Kind::motor, 7, 0}});
+  expect("<position kp='50'/>", each,
+         {{Kind::motor, 1, 0}, {Kind::position, 50, 0}, {Kind::velocity, 50, 0}, {Kind::position, 50, 0}});
+  expect("<velocity kv='3'/>", "<position joint='j' kp='9'/><general joint='j'/>",
+         {{Kind::position, 9, 3}, {Kind::velocity, 3, 0}});
+  expect("<position kp='5' kv='2'/><default class='c'><general gainprm='6'/></default>",
+         "<position joint='j' class='c'/><position joint='j' class='c' kp='0'/><velocity joint='j' kv='0'/>",
+         {{Kind::position, 6, 2}, {Kind::position, 0, 2}, {Kind::velocity, 0, 0}});
 }
 
 TEST(MjcfReader, ContactAndEquality) {

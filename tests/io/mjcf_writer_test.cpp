@@ -7,6 +7,8 @@
 #include "tangere/io/urdf_reader.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
+#include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/kinematics.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/robot_files.hpp"
 
@@ -257,6 +259,100 @@ TEST(MjcfWriter, OtherShapesThatMjcfHas) {
   EXPECT_NEAR(plane.X_BS.p[1], 3.5, kTolerance);
 }
 
+/// A tree of all joints that MJCF has, each with the frames that MJCF can say.
+Robot random_tree(Random& random) {
+  const auto pose = [&] { return Pose(random.rotation(), random.normal3()); };
+  ModelBuilder builder("tree");
+  for (int i = 0; i < 10; ++i) {
+    constexpr JointType kTypes[] = {JointType::free, JointType::fixed, JointType::revolute, JointType::prismatic,
+                                    JointType::ball};
+    BodySpec body;
+    body.name = "b" + std::to_string(i);
+    body.inertia = mass_properties(Box{{0.1, 0.2, 0.3}});
+    JointSpec joint;
+    joint.name = "j" + std::to_string(i);
+    joint.type = kTypes[i % 5];
+    joint.axis = random.unit_vector();
+    if (joint.type != JointType::free) {
+      joint.X_PJ = pose();
+      joint.X_CJ = joint.type == JointType::ball ? Pose::translation(random.normal3()) : pose();
+    }
+    (void)builder.add_body(body, joint, joint.type == JointType::free ? kWorld : random.index(i));
+  }
+  return {builder.build(), {}, {}, {}};
+}
+
+TEST(MjcfWriter, PosesAreThoseThatWereWritten) {
+  Random random(11);
+  for (int trial = 0; trial < 40; ++trial) {
+    Robot robot = random_tree(random);
+    const Model& model = robot.model;
+    // the file may have the bodies anywhere, balls apart
+    if (trial % 2 == 1) {
+      VectorX q = random_configuration(model, random);
+      for (const Joint& joint : model.joints())
+        if (joint.spec.type == JointType::ball) q.segment<4>(joint.first_q) << 0.0, 0.0, 0.0, 1.0;
+      robot.keyframes.push_back({"initial", q, VectorX::Zero(model.nv()), VectorX()});
+    }
+    const Robot again = mjcf_from_text(to_mjcf(robot));
+
+    // the same coordinates, joint by joint
+    const VectorX q = random_configuration(model, random);
+    VectorX q_again(again.model.nq());
+    for (const Joint& joint : model.joints()) {
+      if (joint.nq == 0) continue;
+      const Joint& other = again.model.joint(again.model.joint_index(joint.spec.name));
+      q_again.segment(other.first_q, other.nq) = q.segment(joint.first_q, joint.nq);
+    }
+    Data data(model);
+    Data data_again(again.model);
+    forward_kinematics(model, data, q);
+    forward_kinematics(again.model, data_again, q_again);
+    for (int i = 0; i < model.num_bodies(); ++i) {
+      const std::string& name = model.body(i).spec.name;
+      expect_same(body_pose(model, data, i), body_pose(again.model, data_again, again.model.body_index(name)), name);
+    }
+  }
+}
+
+/// Bodies `b0`, `b1`, … each fixed to the one before.
+Robot chain_of(int count) {
+  ModelBuilder builder("chain");
+  int parent = kWorld;
+  for (int i = 0; i < count; ++i) {
+    BodySpec body;
+    body.name = "b" + std::to_string(i);
+    body.inertia = mass_properties(Sphere{0.1});
+    JointSpec joint;
+    joint.name = body.name;
+    parent = builder.add_body(body, joint, parent);
+  }
+  return {builder.build(), {}, {}, {}};
+}
+
+TEST(MjcfWriter, ChainsAsLongAsTheReaderFollows) {
+  EXPECT_EQ(mjcf_from_text(to_mjcf(chain_of(95))).model.num_bodies(), 95);
+  for (const int length : {96, 2000}) {
+    try {
+      (void)to_mjcf(chain_of(length));
+      ADD_FAILURE() << length;
+    } catch (const InputError& error) {
+      EXPECT_STREQ(error.what(), "b95: hangs from too many bodies for a file: elements nest up to 98 deep");
+    }
+  }
+}
+
+TEST(MjcfWriter, InertiasAreAsShortAsTheyCanBe) {
+  const std::string text = to_mjcf(mjcf_from_text(R"(<mujoco><worldbody>
+    <body name='diagonal'><inertial pos='1 2 3' mass='4' diaginertia='.2 .3 .4'/></body>
+    <body name='full'><inertial pos='0 0 0' mass='5' fullinertia='.2 .3 .4 .01 0 0'/></body>
+    <body name='massless'/>
+  </worldbody></mujoco>)"));
+  EXPECT_NE(text.find(R"(<inertial pos="1 2 3" mass="4" diaginertia="0.2 0.3 0.4"/>)"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"(<inertial pos="0 0 0" mass="5" fullinertia="0.2 0.3 0.4 0.01 0 0"/>)"), std::string::npos);
+  EXPECT_NE(text.find(R"(<body name="massless"/>)"), std::string::npos) << text;
+}
+
 TEST(MjcfWriter, WhatMjcfCannotSay) {
   const MassProperties mass = mass_properties(Box{{1, 1, 1}});
   const auto error_of = [&](const Shape& shape, JointType type) -> std::string {
@@ -276,6 +372,15 @@ TEST(MjcfWriter, WhatMjcfCannotSay) {
   };
   EXPECT_EQ(error_of(Cone{1.0, 0.5}, JointType::fixed), "s: MJCF has no shape of type cone");
   EXPECT_EQ(error_of(Sphere{1.0}, JointType::planar), "j: MJCF has no joint of type planar");
+
+  // a ball whose coordinates are not along the body's axes
+  ModelBuilder turned("m");
+  JointSpec ball;
+  ball.name = "ball";
+  ball.type = JointType::ball;
+  ball.X_CJ = Pose::rotation(Matrix3(Vector3(1, -1, -1).asDiagonal()));
+  (void)turned.add_body({.name = "b", .inertia = mass, .shapes = {}, .visuals = {}}, ball);
+  EXPECT_THROW((void)to_mjcf({turned.build(), {}, {}, {}}), InputError);
 
   // speeds and restitution are named in a comment
   ModelBuilder builder("m");

@@ -91,11 +91,22 @@ TEST(XmlFile, BombsAreRefused) {
       "<?xml version='1.0'?>\n<!DOCTYPE a [\n<!ENTITY x 'xxxxxxxx'>\n<!ENTITY y '&x;&x;&x;'>\n]>\n<a>&y;</a>";
   EXPECT_TRUE(error_of(entities).starts_with("a.xml:2: document types and entities are refused")) << error_of(entities);
   EXPECT_TRUE(error_of("<a>\n<!ENTITY x 'y'></a>").starts_with("a.xml:2: document types")) << error_of(entities);
-  for (const int depth : {201, 400, 600, 100000}) {
-    std::string deep;
-    for (int i = 0; i < depth; ++i) deep += "<a>";
-    for (int i = 0; i < depth; ++i) deep += "</a>";
-    EXPECT_NE(error_of(deep).find("nested deeper than 200 levels"), std::string::npos) << error_of(deep);
+}
+
+TEST(XmlFile, NestingHasOneLimit) {
+  const auto nested = [](int depth, const std::string& innermost) {
+    std::string text;
+    for (int i = 1; i < depth; ++i) text += "<a>\n";
+    text += innermost;
+    for (int i = 1; i < depth; ++i) text += "</a>";
+    return text;
+  };
+  for (const char* innermost : {"<b/>", "<b></b>", "<b>text<!-- comment --></b>"}) {
+    EXPECT_NO_THROW((void)parsed(nested(kMaxXmlDepth, innermost))) << innermost;
+    for (const int depth : {kMaxXmlDepth + 1, kMaxXmlDepth + 2, kMaxXmlDepth + 3, 600, 100000}) {
+      const std::string error = error_of(nested(depth, innermost));
+      EXPECT_NE(error.find("nested deeper than 98 elements"), std::string::npos) << innermost << ": " << error;
+    }
   }
 }
 
