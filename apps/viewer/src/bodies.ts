@@ -124,8 +124,12 @@ export class BodySet {
     const [r, g, b, a] = entry.color;
     const moving = (recording.attachments[entry.body]?.link ?? 0) >= 0;
     const material = new MeshLambertMaterial({ side: plane || entry.mesh !== null ? DoubleSide : FrontSide });
-    if (this.look.tint !== null) material.color.setStyle(this.look.tint);
-    else if (isDefaultColor(entry.color) && moving) material.color.setStyle(BODY_COLORS[entry.body % BODY_COLORS.length]!);
+    if (this.look.tint !== null) {
+      material.color.setStyle(this.look.tint);
+      // a little behind: where both are at one place the body is seen, not a mixture of both
+      material.polygonOffset = true;
+      material.polygonOffsetFactor = material.polygonOffsetUnits = 1;
+    } else if (isDefaultColor(entry.color) && moving) material.color.setStyle(BODY_COLORS[entry.body % BODY_COLORS.length]!);
     else material.color.setRGB(r, g, b, 'srgb');
     const mesh = new Mesh(geometry, material) as unknown as ShapeMesh;
     mesh.userData = { body: entry.body, role: entry.role, entry, opacity: a, plane };

@@ -15,20 +15,20 @@ export class Motion {
   /** N s. */
   largestImpulse = 0;
 
-  /** `reaches`: of each body that moves, how far its shapes are from its origin. */
-  constructor(private readonly reaches: ReadonlyMap<number, number>) {}
+  /** `boxes`: around each body that moves, as it is turned at first, about its origin. */
+  constructor(private readonly boxes: ReadonlyMap<number, Box3>) {}
 
   add(frame: Frame): void {
-    for (const [body, reach] of this.reaches) {
+    for (const [body, box] of this.boxes) {
       const at = this.place(frame.poses, body);
-      if (at !== null) this.travel.union(new Box3(at.clone().subScalar(reach), at.clone().addScalar(reach)));
+      if (at !== null) this.travel.union(box.clone().translate(at));
     }
     for (const { impulse } of frame.contacts) this.largestImpulse = Math.max(this.largestImpulse, Math.hypot(...impulse));
   }
 
   /** Where most of what moves is: one body that flies off does not carry it along. */
   middle(poses: Float64Array): Vector3 {
-    const places = [...this.reaches.keys()].map((body) => this.place(poses, body)).filter((at) => at !== null);
+    const places = [...this.boxes.keys()].map((body) => this.place(poses, body)).filter((at) => at !== null);
     return new Vector3(median(places.map((at) => at.x)), median(places.map((at) => at.y)), median(places.map((at) => at.z)));
   }
 

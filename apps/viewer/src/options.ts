@@ -1,6 +1,34 @@
 // What can be switched, its name, its key: the one list that the panel, the keyboard and the help are made of.
 
-import type { Show } from './scene';
+import type { Drawn } from './bodies';
+
+export interface Show {
+  contacts: boolean;
+  normals: boolean;
+  impulses: boolean;
+  axes: boolean;
+  transparent: boolean;
+  ghosts: boolean;
+  witnesses: boolean;
+  scaled: boolean;
+  grid: boolean;
+  shadows: boolean;
+  drawn: Drawn;
+}
+
+export const DEFAULT_SHOW: Show = {
+  contacts: true,
+  normals: false,
+  impulses: true,
+  axes: false,
+  transparent: false,
+  ghosts: true,
+  witnesses: true,
+  scaled: true,
+  grid: true,
+  shadows: true,
+  drawn: 'visual',
+};
 
 export type Toggle = Exclude<keyof Show, 'drawn'>;
 

@@ -3,9 +3,8 @@
 import { ghostColor, type Drawn } from './bodies';
 import { digits, digitsOf, h } from './dom';
 import type { BodyNumbers } from './numbers';
-import { TOGGLES, type Toggle } from './options';
+import { TOGGLES, type Show, type Toggle } from './options';
 import type { Contact, Ghost, Pair, Recording } from './recording';
-import type { Show } from './scene';
 import { slidersOf, type Moved, type Slider } from './sliders';
 
 const MOST_CONTACTS = 12;

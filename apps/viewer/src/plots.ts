@@ -50,6 +50,7 @@ export class Plots {
 
   constructor() {
     this.element.append(this.chips, this.canvas);
+    this.element.hidden = true; // until there are channels
     new ResizeObserver(() => this.plot?.setSize({ width: this.canvas.clientWidth, height: HEIGHT })).observe(this.canvas);
   }
 

@@ -25,42 +25,15 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
-import { BodySet, GeometryStore, ghostLook, type Drawn, type ShapeMesh } from './bodies';
+import { BodySet, GeometryStore, ghostLook, type ShapeMesh } from './bodies';
 import { Grid } from './grid';
 import { fail } from './json';
 import { Markers } from './markers';
 import { Motion } from './motion';
+import { DEFAULT_SHOW, type Show } from './options';
 import { frameAt, type Contact, type Frame, type Pair, type Recording, type Vec3 } from './recording';
 import { FINE, planeOf } from './shapes';
 import { PALETTES, type Theme } from './theme';
-
-export interface Show {
-  contacts: boolean;
-  normals: boolean;
-  impulses: boolean;
-  axes: boolean;
-  transparent: boolean;
-  ghosts: boolean;
-  witnesses: boolean;
-  scaled: boolean;
-  grid: boolean;
-  shadows: boolean;
-  drawn: Drawn;
-}
-
-export const DEFAULT_SHOW: Show = {
-  contacts: true,
-  normals: false,
-  impulses: true,
-  axes: false,
-  transparent: false,
-  ghosts: true,
-  witnesses: true,
-  scaled: true,
-  grid: true,
-  shadows: true,
-  drawn: 'visual',
-};
 
 const Z = new Vector3(0, 0, 1);
 /** How much larger than all that moves something fixed may be to be in the picture from the start. */
@@ -81,6 +54,13 @@ function checkNumber({ bodies, shapes, ghosts }: Recording): void {
   const sets = 1 + ghosts.length;
   for (const [place, count] of [['bodies', sets * bodies.length], ['shapes', sets * shapes.length]] as const)
     if (count > MOST_DRAWN) fail(place, `there are ${count} to draw, and the page draws ${MOST_DRAWN} at most`);
+}
+
+/** In the world. */
+function boxOf(mesh: ShapeMesh): Box3 {
+  mesh.updateWorldMatrix(true, false);
+  mesh.geometry.computeBoundingBox();
+  return mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld);
 }
 
 function length(v: Vec3): number {
@@ -212,7 +192,7 @@ export class SceneView {
     this.scene.add(this.bodies.root);
     this.findExtent();
     this.seen.copy(this.extent);
-    this.motion = new Motion(this.reaches());
+    this.motion = new Motion(this.movingBoxes());
     this.home.copy(this.motion.middle(poses));
     for (const group of this.bodies.groups) this.addAxes(group);
     for (let i = 0; i < recording.ghosts.length; ++i) {
@@ -271,17 +251,16 @@ export class SceneView {
     this.bodies!.replacePlanes(this.geometries!);
   }
 
-  /** Of each body that can move and is not a plane: how far its shapes are from its origin. */
-  private reaches(): Map<number, number> {
-    const reaches = new Map<number, number>();
+  /** Around each body that can move and is not a plane, about its origin. */
+  private movingBoxes(): Map<number, Box3> {
+    const boxes = new Map<number, Box3>();
     for (const mesh of this.bodies!.meshes) {
       const { body, plane } = mesh.userData;
       if (plane || !this.moves(mesh)) continue;
-      mesh.geometry.computeBoundingSphere();
-      const { center, radius } = mesh.geometry.boundingSphere!;
-      reaches.set(body, Math.max(reaches.get(body) ?? 0, mesh.position.length() + center.length() + radius));
+      const own = boxOf(mesh).translate(mesh.parent!.position.clone().negate());
+      boxes.set(body, own.union(boxes.get(body) ?? own));
     }
-    return reaches;
+    return boxes;
   }
 
   private moves(mesh: ShapeMesh): boolean {
@@ -322,11 +301,6 @@ export class SceneView {
   private findExtent(): void {
     // what can move, if anything can: floors and walls may be far larger than what happens on them
     const seen = this.bodies!.meshes.filter((mesh) => !mesh.userData.plane && mesh.parent!.visible);
-    const boxOf = (mesh: ShapeMesh): Box3 => {
-      mesh.updateWorldMatrix(true, false);
-      mesh.geometry.computeBoundingBox();
-      return mesh.geometry.boundingBox!.clone().applyMatrix4(mesh.matrixWorld);
-    };
     const sizeOf = (of: Box3): number => of.getSize(new Vector3()).length();
     const moving = seen.filter((mesh) => this.moves(mesh));
     const box = new Box3();

@@ -11,9 +11,13 @@ function frame(places: (number[] | null)[], impulse = 0): Frame {
   return { t: 0, poses, q: null, v: null, contacts, pairs: [], values: [] };
 }
 
+function cube(half: number): Box3 {
+  return new Box3(new Vector3(-half, -half, -half), new Vector3(half, half, half));
+}
+
 describe('motion', () => {
   it('is what all frames need, of bodies that move', () => {
-    const motion = new Motion(new Map([[1, 0.5], [2, 1]]));
+    const motion = new Motion(new Map([[1, cube(0.5)], [2, cube(1)]]));
     expect(motion.travel.isEmpty()).toBe(true);
     motion.add(frame([[-900, 0, 0], [0, 0, 0], null], 3));
     motion.add(frame([[-900, 0, 0], [10, 0, 0], [0, 5, 0]], 1));
@@ -22,7 +26,7 @@ describe('motion', () => {
   });
 
   it('has a middle that one body alone does not move', () => {
-    const motion = new Motion(new Map([[0, 1], [1, 1], [2, 1]]));
+    const motion = new Motion(new Map([0, 1, 2].map((body) => [body, cube(1)])));
     expect(motion.middle(frame([[0, 0, 0], [1, 2, 0], [1e6, 1, 9]]).poses).toArray()).toEqual([1, 1, 0]);
     expect(motion.middle(frame([null, null, null]).poses).toArray()).toEqual([0, 0, 0]);
   });
