@@ -40,6 +40,8 @@ TEST(MjcfBadInput, ThingsInABody) {
       {"<geom type='blob' size='1'/>", "/geom.type: must be one of plane, "},
       {"<geom type='capsule' size='1' fromto='1 1 1 1 1 1'/>", "/geom.fromto: must have two different ends"},
       {"<geom size='1' fromto='1 1 1 1 1 2'/>", "/geom.fromto: is for capsules, "},
+      {"<geom type='capsule' size='1' fromto='0 0 0 1 0 0' pos='0 0 5'/>",
+       "/geom.fromto: gives the position, but 'pos'"},
       {"<geom size='1' class='none'/>", "/geom.class: there is no class 'none'"},
       {"<geom size='1' material='none'/>", "/geom.material: there is no material 'none'"},
       {"<geom size='1' rgba='2 0 0 1'/>", "/geom.rgba: must be between 0 and 1"},
@@ -72,6 +74,15 @@ TEST(MjcfBadInput, ThingsInABody) {
   for (const Case& c : cases) {
     const std::string error = error_in_body(c.text);
     EXPECT_TRUE(error.starts_with(b + c.error)) << c.text << "\n  gives " << error;
+  }
+}
+
+TEST(MjcfBadInput, FromtoAndPosMayComeFromAClass) {
+  for (const auto& [of_class, own] :
+       {std::pair{"fromto='0 0 0 1 0 0'", "pos='0 0 1'"}, {"pos='0 0 1'", "fromto='0 0 0 1 0 0'"}}) {
+    const std::string error = error_in(std::string("<default><geom ") + of_class + "/></default>\n<worldbody><body>" +
+                                       "<geom type='capsule' size='.1' " + own + "/></body></worldbody>");
+    EXPECT_TRUE(error.starts_with("bad.xml:3: mujoco/worldbody/body/geom.fromto: gives the position")) << error;
   }
 }
 

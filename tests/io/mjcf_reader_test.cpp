@@ -164,6 +164,15 @@ TEST(MjcfReader, Orientations) {
   EXPECT_NEAR_ABSOLUTE(rotation_in("zaxis='0 0 -1'"), so3::exp({180 * kDegree, 0, 0}), 1e-14);
 }
 
+TEST(MjcfReader, FromtoGoesBeforeAnOrientation) {
+  const Robot robot =
+      read_world("<body name='b'><geom type='capsule' size='.1' fromto='0 0 0 1 0 0' euler='1 2 3'/></body>");
+  EXPECT_NEAR_ABSOLUTE(Vector3(body_of(robot, "b").shapes[0].X_BS.R.col(0).cwiseAbs()), Vector3::UnitX(), 1e-15);
+  ASSERT_EQ(robot.notices.size(), 1U);
+  EXPECT_EQ(to_string(robot.notices[0]),
+            "model.xml:1: mujoco/worldbody/body[b]/geom.euler: this attribute is not used, got '1 2 3'");
+}
+
 TEST(MjcfReader, FramesPassTheirPoseOn) {
   const Robot robot = read_world(R"(
     <frame pos='1 0 0' euler='0 0 90'><body name='b' pos='1 0 0'>
