@@ -132,6 +132,8 @@ struct MjcfSettings {
 [[nodiscard]] std::optional<Matrix3> find_orientation(const XmlElement& element, const MjcfSettings& settings);
 /// Position and orientation; what is not given is zero.
 [[nodiscard]] Pose pose_of(const XmlElement& element, const MjcfSettings& settings);
+/// The same with defaults. As in MuJoCo, every other form goes before a quaternion, even that of a class before that of
+/// the element; of several others the nearest counts.
 [[nodiscard]] Pose pose_of(const MjcfAttributes& attributes, const MjcfSettings& settings);
 /// The smallest rotation that takes z to a direction.
 [[nodiscard]] Matrix3 rotation_to(const Vector3& direction);

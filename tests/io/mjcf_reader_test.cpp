@@ -164,6 +164,20 @@ TEST(MjcfReader, Orientations) {
   EXPECT_NEAR_ABSOLUTE(rotation_in("zaxis='0 0 -1'"), so3::exp({180 * kDegree, 0, 0}), 1e-14);
 }
 
+TEST(MjcfReader, EulerOfAClassGoesBeforeAQuaternion) {
+  const Robot robot = read(R"(
+    <default><geom type='box' size='.1 .2 .3' euler='0 0 30'/>
+      <default class='quat'><geom quat='1 0 1 0'/></default></default>
+    <worldbody><body name='b'><geom quat='1 1 0 0'/><geom zaxis='1 0 0'/><geom class='quat'/></body></worldbody>)");
+  const std::vector<CollisionShape>& shapes = body_of(robot, "b").shapes;
+  EXPECT_NEAR_ABSOLUTE(shapes[0].X_BS.R, so3::exp({0, 0, 30 * kDegree}), 1e-15);
+  EXPECT_NEAR_ABSOLUTE(Vector3(shapes[1].X_BS.R.col(2)), Vector3::UnitX(), 1e-15);
+  EXPECT_NEAR_ABSOLUTE(shapes[2].X_BS.R, so3::exp({0, 0, 30 * kDegree}), 1e-15);
+  // what does not count is said
+  ASSERT_EQ(robot.notices.size(), 1U);
+  EXPECT_EQ(robot.notices[0].element, "mujoco/worldbody/body[b]/geom.quat");
+}
+
 TEST(MjcfReader, FromtoGoesBeforeAnOrientation) {
   const Robot robot =
       read_world("<body name='b'><geom type='capsule' size='.1' fromto='0 0 0 1 0 0' euler='1 2 3'/></body>");
