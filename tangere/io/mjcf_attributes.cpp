@@ -113,6 +113,18 @@ std::optional<VectorX> MjcfAttributes::numbers(const char* attribute, int least,
   return from == nullptr ? std::nullopt : from->find_numbers(attribute, least, most);
 }
 
+std::optional<VectorX> MjcfAttributes::overlaid(const char* attribute, int most) const {
+  std::optional<VectorX> all;
+  for (auto from = sources_.rbegin(); from != sources_.rend(); ++from) {
+    const std::optional<VectorX> given = from->find_numbers(attribute, 0, most);
+    if (!given) continue;
+    if (!all) all.emplace();
+    if (all->size() < given->size()) all->conservativeResize(given->size());
+    all->head(given->size()) = *given;
+  }
+  return all;
+}
+
 std::optional<Vector3> MjcfAttributes::vector3(const char* attribute) const {
   const XmlElement* from = source(attribute);
   return from == nullptr ? std::nullopt : from->find_vector3(attribute);

@@ -66,6 +66,8 @@ class MjcfAttributes {
   /// A number that is not negative.
   [[nodiscard]] std::optional<double> amount(const char* attribute) const;
   [[nodiscard]] std::optional<VectorX> numbers(const char* attribute, int least, int most) const;
+  /// Up to `most` numbers of which an element may give only the first ones: the others are those of its defaults.
+  [[nodiscard]] std::optional<VectorX> overlaid(const char* attribute, int most) const;
   [[nodiscard]] std::optional<Vector3> vector3(const char* attribute) const;
   [[nodiscard]] std::optional<bool> boolean(const char* attribute) const;
   [[nodiscard]] std::optional<std::string> word(const char* attribute,

@@ -142,7 +142,7 @@ struct Primitive {
 };
 
 Primitive read_primitive(const MjcfReader& reader, const MjcfAttributes& attributes, const std::string& type) {
-  const VectorX given = attributes.numbers("size", 0, 3).value_or(VectorX());
+  const VectorX given = attributes.overlaid("size", 3).value_or(VectorX());
   Vector3 size = Vector3::Zero();
   size.head(given.size()) = given;
   int needed = type == "sphere" ? 1 : type == "capsule" || type == "cylinder" ? 2 : 3;

@@ -365,6 +365,22 @@ TEST(MjcfReader, DefaultClassesNest) {
   EXPECT_TRUE(robot.notices.empty());
 }
 
+TEST(MjcfReader, NumbersThatAreNotGivenAreThoseOfTheClass) {
+  const Robot robot = read(R"(
+    <default><geom type='box' size='.05 .3 .2'/><motor gear='2 3 0'/></default>
+    <worldbody><body name='b'><joint name='j' type='ball'/>
+      <geom type='capsule' size='.1'/><geom size='.1 .4'/><geom/></body></worldbody>
+    <actuator><motor joint='j' gear='0'/></actuator>)");
+  const std::vector<CollisionShape>& shapes = body_of(robot, "b").shapes;
+  EXPECT_EQ(shapes[0].shape.get_if<Capsule>()->radius, 0.1);
+  EXPECT_EQ(shapes[0].shape.get_if<Capsule>()->length, 0.6);
+  EXPECT_EQ(shapes[1].shape.get_if<Box>()->size, Vector3(0.2, 0.8, 0.4));
+  EXPECT_EQ(shapes[2].shape.get_if<Box>()->size, Vector3(0.1, 0.6, 0.4));
+  ASSERT_EQ(robot.actuators.size(), 1U);
+  EXPECT_EQ(robot.actuators[0].gear, 3.0);
+  EXPECT_EQ(robot.actuators[0].dof, 1);
+}
+
 TEST(MjcfReader, IncludedFiles) {
   const test::TemporaryFolder folder;
   folder.write("parts/arm.xml",
