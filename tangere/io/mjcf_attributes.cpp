@@ -153,15 +153,16 @@ std::optional<std::uint32_t> MjcfAttributes::bits(const char* attribute) const {
 // ---------------------------------------------------------------------------------------------------------------------
 
 int MjcfDefaults::find(std::string_view name) const {
-  for (std::size_t i = 0; i < classes_.size(); ++i)
-    if (classes_[i].name == name) return static_cast<int>(i);
-  return -1;
+  const auto found = class_by_name_.find(name);
+  return found == class_by_name_.end() ? -1 : found->second;
 }
 
 void MjcfDefaults::read(const XmlElement& element, MjcfFiles& files) {
   // the class at the top may be given any name
   if (const std::optional<std::string> name = element.find_text("class"); name && *name != classes_[0].name) {
     if (classes_[0].name != "main" || find(*name) > 0) element.fail("class", "there is another class at the top");
+    class_by_name_.erase(classes_[0].name);
+    class_by_name_.emplace(*name, 0);
     classes_[0].name = *name;
   }
   read_into(0, element, files, 2);
@@ -175,9 +176,10 @@ void MjcfDefaults::read_into(int index, const XmlElement& element, MjcfFiles& fi
     if (kind == "default") {
       const std::string name = child.text("class");
       if (name.empty()) child.fail("class", "must not be empty");
-      if (find(name) >= 0) child.fail("class", "there is a class '" + name + "' already");
+      const int inner = static_cast<int>(classes_.size());
+      if (!class_by_name_.emplace(name, inner).second) child.fail("class", "there is a class '" + name + "' already");
       classes_.push_back({name, index, {}});
-      read_into(static_cast<int>(classes_.size()) - 1, child, files, depth + 1);
+      read_into(inner, child, files, depth + 1);
     } else if (std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds)) {
       classes_[static_cast<std::size_t>(index)].elements.push_back(child);
     } else {

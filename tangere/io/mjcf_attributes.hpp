@@ -82,7 +82,7 @@ class MjcfAttributes {
 /// The tree of <default> classes.
 class MjcfDefaults {
  public:
-  MjcfDefaults() : classes_{{"main", -1, {}}} {}
+  MjcfDefaults() : classes_{{"main", -1, {}}}, class_by_name_{{"main", 0}} {}
 
   /// A <default> at the top of a file.
   void read(const XmlElement& element, MjcfFiles& files);
@@ -105,6 +105,7 @@ class MjcfDefaults {
   void read_into(int index, const XmlElement& element, MjcfFiles& files, int depth);
 
   std::vector<Class> classes_;
+  std::map<std::string, int, std::less<>> class_by_name_;
 };
 
 /// <compiler>.

@@ -365,6 +365,15 @@ TEST(MjcfReader, DefaultClassesNest) {
   EXPECT_TRUE(robot.notices.empty());
 }
 
+TEST(MjcfReader, TheClassAtTheTopMayHaveAnyName) {
+  const Robot robot =
+      read(R"(<default class='top'><geom size='2'/><default class='main'><geom size='3'/></default></default>
+    <worldbody><geom/><geom class='top'/><geom class='main'/></worldbody>)");
+  const std::vector<CollisionShape>& shapes = body_of(robot, "worldbody").shapes;
+  for (const auto& [i, radius] : {std::pair{0, 2.0}, {1, 2.0}, {2, 3.0}})
+    EXPECT_EQ(shapes[static_cast<std::size_t>(i)].shape.get_if<Sphere>()->radius, radius);
+}
+
 TEST(MjcfReader, NumbersThatAreNotGivenAreThoseOfTheClass) {
   const Robot robot = read(R"(
     <default><geom type='box' size='.05 .3 .2'/><motor gear='2 3 0'/></default>
