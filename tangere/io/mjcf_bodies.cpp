@@ -168,6 +168,7 @@ void read_contents(MjcfReader& reader, const XmlElement& element, Surroundings a
     } else if (kind == "inertial" && index > 0) {
       if (reader.body(index).inertial) child.fail("there is one already");
       reader.body(index).inertial = read_inertial(reader, child, X_BF);
+      reader.body(index).inertial_element = child;
     } else if (kind == "frame") {
       child.use({"name"});
       read_contents(reader, child, {index, inherited, X_BF * pose_of(child, reader.settings), depth + 1});

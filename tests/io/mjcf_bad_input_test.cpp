@@ -87,11 +87,18 @@ TEST(MjcfBadInput, FromtoAndPosMayComeFromAClass) {
 }
 
 TEST(MjcfBadInput, InertiasThatNoBodyHas) {
-  const std::string error = error_in_body("<inertial pos='0 0 0' mass='1' diaginertia='1 1 5'/>");
-  EXPECT_TRUE(error.starts_with("bad.xml:2: mujoco/worldbody/body[b]: b.inertia: no body has these principal moments"))
-      << error;
-  const std::string negative = error_in_body("<inertial pos='0 0 0' mass='1' fullinertia='1 1 1 3 0 0'/>");
-  EXPECT_TRUE(negative.starts_with("bad.xml:2: mujoco/worldbody/body[b]: b.inertia: must be positive")) << negative;
+  // at the element, whatever the body hangs from
+  const std::string place = "bad.xml:5: mujoco/worldbody/body[b]/inertial: b.inertia: ";
+  for (const char* joint :
+       {"", "<joint name='j'/>", "<joint name='i'/><joint name='j' axis='1 0 0'/>", "<freejoint/>"}) {
+    const auto error_with = [&](const std::string& inertia) {
+      return error_in_body(std::string(joint) + "\n<geom size='1'/>\n<inertial pos='0 0 0' mass='1' " + inertia + "/>");
+    };
+    const std::string triangle = error_with("diaginertia='1 1 5'");
+    EXPECT_TRUE(triangle.starts_with(place + "no body has these principal moments")) << triangle;
+    const std::string negative = error_with("fullinertia='1 1 1 3 0 0'");
+    EXPECT_TRUE(negative.starts_with(place + "must be positive")) << negative;
+  }
 }
 
 TEST(MjcfBadInput, OtherSections) {
