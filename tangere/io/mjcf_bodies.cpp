@@ -146,7 +146,8 @@ void read_body(MjcfReader& reader, const XmlElement& element, const Surroundings
     element.fail("there is a body '" + name + "' already");
   const Pose X_PB = around.X_BF * pose_of(element, reader.settings);
   reader.bodies.push_back({element, name, around.body, X_PB, reader.body(around.body).X_WB * X_PB, {}, {}, {}});
-  if (element.find_boolean("mocap").value_or(false)) reader.report(element, "mocap: this body stays where it is");
+  if (element.find_boolean("mocap").value_or(false))
+    reader.report(element, "mocap has no effect: nothing moves this body from outside");
   read_contents(reader, element, {index, around.inherited, Pose(), around.depth + 1});
 }
 

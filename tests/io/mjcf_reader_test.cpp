@@ -557,7 +557,8 @@ TEST(MjcfReader, NothingIsDroppedWithoutANotice) {
                        "model.xml:2: mujoco/option.integrator" + unused_attribute + "'RK4'",
                        "model.xml:3: mujoco/size: this element is not used",
                        "model.xml:5: mujoco/worldbody/light: this element is not used",
-                       "model.xml:6: mujoco/worldbody/body[b]: mocap: this body stays where it is",
+                       "model.xml:6: mujoco/worldbody/body[b]: mocap has no effect: nothing moves this body from "
+                       "outside",
                        "model.xml:6: mujoco/worldbody/body[b].gravcomp" + unused_attribute + "'1'",
                        "model.xml:6: mujoco/worldbody/body[b]/site[s]: this element is not used",
                        "model.xml:6: mujoco/worldbody/body[b]/camera: this element is not used",
