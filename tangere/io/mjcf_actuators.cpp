@@ -103,7 +103,8 @@ bool read_transmission(MjcfReader& reader, const MjcfAttributes& attributes, con
   if (joint == nullptr) element.fail("joint", "there is no joint '" + name + "'");
   if (actuator.name.empty()) actuator.name = name;
   const Joint& in_model = model.joint(joint->index);
-  const VectorX gear = attributes.numbers("gear", 1, 6).value_or(VectorX::Ones(1));
+  VectorX gear = attributes.overlaid("gear", 6).value_or(VectorX());
+  if (gear.size() == 0) gear = VectorX::Ones(1);
   if (in_model.nv == 1) {
     actuator.dof = in_model.first_v;
     actuator.gear = gear[0];

@@ -113,6 +113,18 @@ std::optional<VectorX> MjcfAttributes::numbers(const char* attribute, int least,
   return from == nullptr ? std::nullopt : from->find_numbers(attribute, least, most);
 }
 
+std::optional<VectorX> MjcfAttributes::overlaid(const char* attribute, int most) const {
+  std::optional<VectorX> all;
+  for (auto from = sources_.rbegin(); from != sources_.rend(); ++from) {
+    const std::optional<VectorX> given = from->find_numbers(attribute, 0, most);
+    if (!given) continue;
+    if (!all) all.emplace();
+    if (all->size() < given->size()) all->conservativeResize(given->size());
+    all->head(given->size()) = *given;
+  }
+  return all;
+}
+
 std::optional<Vector3> MjcfAttributes::vector3(const char* attribute) const {
   const XmlElement* from = source(attribute);
   return from == nullptr ? std::nullopt : from->find_vector3(attribute);
@@ -141,15 +153,16 @@ std::optional<std::uint32_t> MjcfAttributes::bits(const char* attribute) const {
 // ---------------------------------------------------------------------------------------------------------------------
 
 int MjcfDefaults::find(std::string_view name) const {
-  for (std::size_t i = 0; i < classes_.size(); ++i)
-    if (classes_[i].name == name) return static_cast<int>(i);
-  return -1;
+  const auto found = class_by_name_.find(name);
+  return found == class_by_name_.end() ? -1 : found->second;
 }
 
 void MjcfDefaults::read(const XmlElement& element, MjcfFiles& files) {
   // the class at the top may be given any name
   if (const std::optional<std::string> name = element.find_text("class"); name && *name != classes_[0].name) {
     if (classes_[0].name != "main" || find(*name) > 0) element.fail("class", "there is another class at the top");
+    class_by_name_.erase(classes_[0].name);
+    class_by_name_.emplace(*name, 0);
     classes_[0].name = *name;
   }
   read_into(0, element, files, 2);
@@ -163,9 +176,10 @@ void MjcfDefaults::read_into(int index, const XmlElement& element, MjcfFiles& fi
     if (kind == "default") {
       const std::string name = child.text("class");
       if (name.empty()) child.fail("class", "must not be empty");
-      if (find(name) >= 0) child.fail("class", "there is a class '" + name + "' already");
+      const int inner = static_cast<int>(classes_.size());
+      if (!class_by_name_.emplace(name, inner).second) child.fail("class", "there is a class '" + name + "' already");
       classes_.push_back({name, index, {}});
-      read_into(static_cast<int>(classes_.size()) - 1, child, files, depth + 1);
+      read_into(inner, child, files, depth + 1);
     } else if (std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds)) {
       classes_[static_cast<std::size_t>(index)].elements.push_back(child);
     } else {
@@ -274,11 +288,35 @@ Matrix3 rotation_to(const Vector3& direction) {
   return Eigen::AngleAxisd(std::atan2(sine, z[2]), axis / sine).toRotationMatrix();
 }
 
-std::optional<Matrix3> find_orientation(const XmlElement& element, const MjcfSettings& settings) {
+namespace {
+
+std::optional<Matrix3> find_quaternion(const XmlElement& element) {
+  const std::optional<VectorX> v = element.find_numbers("quat", 4, 4);
+  if (!v) return std::nullopt;
+  const std::optional<Matrix3> R = rotation_of_wxyz(Vector4(*v));
+  if (!R) element.fail("quat", "must not be zero");
+  return R;
+}
+
+Matrix3 rotation_of_euler(const Vector3& angles, const MjcfSettings& settings) {
+  Matrix3 R = Matrix3::Identity();
+  for (int i = 0; i < 3; ++i) {
+    const char letter = settings.euler[static_cast<std::size_t>(i)];
+    const bool moving = letter >= 'x';
+    const Matrix3 turn =
+        Eigen::AngleAxisd(settings.angle(angles[i]), Vector3::Unit(letter - (moving ? 'x' : 'X'))).toRotationMatrix();
+    R = moving ? Matrix3(R * turn) : Matrix3(turn * R);
+  }
+  return R;
+}
+
+/// The forms other than a quaternion. Looks at `quat` only if one is there.
+std::optional<Matrix3> find_other_than_quaternion(const XmlElement& element, const MjcfSettings& settings) {
   std::optional<Matrix3> R;
   const char* first = nullptr;
   const auto given = [&](const char* attribute, int count) {
     std::optional<VectorX> value = element.find_numbers(attribute, count, count);
+    if (value && first == nullptr && element.has("quat")) first = "quat";
     if (value && first != nullptr)
       element.fail(attribute, std::string("one orientation is enough, there is '") + first + "' already");
     if (value) first = attribute;
@@ -288,10 +326,6 @@ std::optional<Matrix3> find_orientation(const XmlElement& element, const MjcfSet
     if (!(v.stableNorm() > 1e-10)) element.fail(attribute, "must not be zero, or parallel axes");
     return v.stableNormalized();
   };
-  if (const auto v = given("quat", 4)) {
-    R = rotation_of_wxyz(Vector4(*v));
-    if (!R) element.fail("quat", "must not be zero");
-  }
   if (const auto v = given("axisangle", 4))
     R = Eigen::AngleAxisd(settings.angle((*v)[3]), direction("axisangle", v->head<3>())).toRotationMatrix();
   if (const auto v = given("xyaxes", 6)) {
@@ -302,17 +336,15 @@ std::optional<Matrix3> find_orientation(const XmlElement& element, const MjcfSet
     *R << x, y, x.cross(y);
   }
   if (const auto v = given("zaxis", 3)) R = rotation_to(direction("zaxis", *v));
-  if (const auto v = given("euler", 3)) {
-    R = Matrix3::Identity();
-    for (int i = 0; i < 3; ++i) {
-      const char letter = settings.euler[static_cast<std::size_t>(i)];
-      const bool moving = letter >= 'x';
-      const Matrix3 turn =
-          Eigen::AngleAxisd(settings.angle((*v)[i]), Vector3::Unit(letter - (moving ? 'x' : 'X'))).toRotationMatrix();
-      R = moving ? Matrix3(*R * turn) : Matrix3(turn * *R);
-    }
-  }
+  if (const auto v = given("euler", 3)) R = rotation_of_euler(*v, settings);
   return R;
+}
+
+}  // namespace
+
+std::optional<Matrix3> find_orientation(const XmlElement& element, const MjcfSettings& settings) {
+  const std::optional<Matrix3> R = find_other_than_quaternion(element, settings);
+  return R ? R : find_quaternion(element);
 }
 
 Pose pose_of(const XmlElement& element, const MjcfSettings& settings) {
@@ -322,10 +354,17 @@ Pose pose_of(const XmlElement& element, const MjcfSettings& settings) {
 
 Pose pose_of(const MjcfAttributes& attributes, const MjcfSettings& settings) {
   Pose X = Pose::translation(attributes.vector3("pos").value_or(Vector3::Zero()));
+  // a quaternion is looked at last, so that it is reported where it does not count
   for (const XmlElement& source : attributes.sources()) {
-    if (const std::optional<Matrix3> R = find_orientation(source, settings)) {
+    if (const std::optional<Matrix3> R = find_other_than_quaternion(source, settings)) {
       X.R = *R;
-      break;
+      return X;
+    }
+  }
+  for (const XmlElement& source : attributes.sources()) {
+    if (const std::optional<Matrix3> R = find_quaternion(source)) {
+      X.R = *R;
+      return X;
     }
   }
   return X;

@@ -66,6 +66,8 @@ class MjcfAttributes {
   /// A number that is not negative.
   [[nodiscard]] std::optional<double> amount(const char* attribute) const;
   [[nodiscard]] std::optional<VectorX> numbers(const char* attribute, int least, int most) const;
+  /// Up to `most` numbers of which an element may give only the first ones: the others are those of its defaults.
+  [[nodiscard]] std::optional<VectorX> overlaid(const char* attribute, int most) const;
   [[nodiscard]] std::optional<Vector3> vector3(const char* attribute) const;
   [[nodiscard]] std::optional<bool> boolean(const char* attribute) const;
   [[nodiscard]] std::optional<std::string> word(const char* attribute,
@@ -80,7 +82,7 @@ class MjcfAttributes {
 /// The tree of <default> classes.
 class MjcfDefaults {
  public:
-  MjcfDefaults() : classes_{{"main", -1, {}}} {}
+  MjcfDefaults() : classes_{{"main", -1, {}}}, class_by_name_{{"main", 0}} {}
 
   /// A <default> at the top of a file.
   void read(const XmlElement& element, MjcfFiles& files);
@@ -103,6 +105,7 @@ class MjcfDefaults {
   void read_into(int index, const XmlElement& element, MjcfFiles& files, int depth);
 
   std::vector<Class> classes_;
+  std::map<std::string, int, std::less<>> class_by_name_;
 };
 
 /// <compiler>.
@@ -132,6 +135,8 @@ struct MjcfSettings {
 [[nodiscard]] std::optional<Matrix3> find_orientation(const XmlElement& element, const MjcfSettings& settings);
 /// Position and orientation; what is not given is zero.
 [[nodiscard]] Pose pose_of(const XmlElement& element, const MjcfSettings& settings);
+/// The same with defaults. As in MuJoCo, every other form goes before a quaternion, even that of a class before that of
+/// the element; of several others the nearest counts.
 [[nodiscard]] Pose pose_of(const MjcfAttributes& attributes, const MjcfSettings& settings);
 /// The smallest rotation that takes z to a direction.
 [[nodiscard]] Matrix3 rotation_to(const Vector3& direction);

@@ -146,7 +146,8 @@ void read_body(MjcfReader& reader, const XmlElement& element, const Surroundings
     element.fail("there is a body '" + name + "' already");
   const Pose X_PB = around.X_BF * pose_of(element, reader.settings);
   reader.bodies.push_back({element, name, around.body, X_PB, reader.body(around.body).X_WB * X_PB, {}, {}, {}});
-  if (element.find_boolean("mocap").value_or(false)) reader.report(element, "mocap: this body stays where it is");
+  if (element.find_boolean("mocap").value_or(false))
+    reader.report(element, "mocap has no effect: nothing moves this body from outside");
   read_contents(reader, element, {index, around.inherited, Pose(), around.depth + 1});
 }
 
@@ -168,6 +169,7 @@ void read_contents(MjcfReader& reader, const XmlElement& element, Surroundings a
     } else if (kind == "inertial" && index > 0) {
       if (reader.body(index).inertial) child.fail("there is one already");
       reader.body(index).inertial = read_inertial(reader, child, X_BF);
+      reader.body(index).inertial_element = child;
     } else if (kind == "frame") {
       child.use({"name"});
       read_contents(reader, child, {index, inherited, X_BF * pose_of(child, reader.settings), depth + 1});

@@ -233,6 +233,21 @@ void each_equality(MjcfReader& reader, const std::vector<XmlElement>& sections, 
   }
 }
 
+/// Adds the body that hangs from a joint, or is fixed where `element` is the body's own. What is wrong with a mass is
+/// so in the <inertial>, if there is one.
+int add_located(const MjcfBody& body, const XmlElement& element, ModelBuilder& builder, BodySpec spec,
+                const JointSpec& joint, int parent) {
+  const std::string name = spec.name;
+  try {
+    return builder.add_body(std::move(spec), joint, parent);
+  } catch (const InputError& error) {
+    const bool about_mass =
+        error.field() == name + ".mass" || error.field() == name + ".center" || error.field() == name + ".inertia";
+    const XmlElement wrong = about_mass ? body.inertial_element.value_or(element) : element;
+    throw InputError(wrong.place() + ": " + error.field(), error.reason());
+  }
+}
+
 /// Errors of the whole model are about a joint: say where it is.
 Model build_located(const MjcfReader& reader, const ModelBuilder& builder) {
   try {
@@ -317,13 +332,12 @@ Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, c
         link = spec;
       else
         link.name = new_name(body.name + "/" + joint.name, body_names);
-      parent = joint.index =
-          joint.element.located([&] { return builder.add_body(std::move(link), spec_of(joint, X_PB), parent); });
+      parent = joint.index = add_located(body, joint.element, builder, std::move(link), spec_of(joint, X_PB), parent);
       X_PB = Pose();
     }
     if (body.joints.empty()) {
       const JointSpec fixed = fixed_joint(new_name(body.name, joint_names), X_PB);
-      parent = body.element.located([&] { return builder.add_body(spec, fixed, parent); });
+      parent = add_located(body, body.element, builder, spec, fixed, parent);
     }
     body.index = parent;
   }

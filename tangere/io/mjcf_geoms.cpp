@@ -142,13 +142,16 @@ struct Primitive {
 };
 
 Primitive read_primitive(const MjcfReader& reader, const MjcfAttributes& attributes, const std::string& type) {
-  const VectorX given = attributes.numbers("size", 0, 3).value_or(VectorX());
+  const VectorX given = attributes.overlaid("size", 3).value_or(VectorX());
   Vector3 size = Vector3::Zero();
   size.head(given.size()) = given;
-  Pose X = pose_of(attributes, reader.settings);
   int needed = type == "sphere" ? 1 : type == "capsule" || type == "cylinder" ? 2 : 3;
   if (type == "plane") needed = 0;
+  Pose X;
   if (const std::optional<VectorX> ends = attributes.numbers("fromto", 6, 6); ends && needed >= 2) {
+    // an orientation is not asked for: the element's own is reported as unused
+    if (attributes.has("pos"))
+      attributes.element().fail("fromto", "gives the position, but 'pos' (its own, or of its class) does too");
     const Vector3 along = ends->head<3>() - ends->tail<3>();
     if (!(along.norm() > 1e-12)) attributes.fail("fromto", "must have two different ends");
     X = Pose(rotation_to(along), 0.5 * (ends->head<3>() + ends->tail<3>()));
@@ -157,6 +160,8 @@ Primitive read_primitive(const MjcfReader& reader, const MjcfAttributes& attribu
     needed = 1;
   } else if (ends) {
     attributes.fail("fromto", "is for capsules, cylinders, ellipsoids and boxes, this is a " + type);
+  } else {
+    X = pose_of(attributes, reader.settings);
   }
   if (given.size() < needed)
     attributes.fail("size", "must be " + std::to_string(needed) + " numbers for a " + type + ", got " +

@@ -70,8 +70,9 @@ struct MjcfBody {
   Pose X_WB;
   std::vector<MjcfJoint> joints;
   std::vector<MjcfGeom> geoms;
-  /// <inertial>.
-  std::optional<MassProperties> inertial;
+  /// <inertial>, and what it says.
+  std::optional<XmlElement> inertial_element{};
+  std::optional<MassProperties> inertial{};
   /// What it comes to.
   MassProperties inertia{0.0, Vector3::Zero(), Matrix3::Zero()};
   /// In the model; kWorld for the world without geoms.

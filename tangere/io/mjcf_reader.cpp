@@ -1,7 +1,6 @@
 #include "tangere/io/mjcf_reader.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "tangere/io/mjcf_parts.hpp"
 
@@ -53,14 +52,7 @@ Robot read_mjcf(detail::XmlDocument document, const std::filesystem::path& file,
   robot.notices = std::move(reader.notices);
   const std::vector<Notice> unused = reader.files.unused();
   robot.notices.insert(robot.notices.end(), unused.begin(), unused.end());
-  std::stable_sort(robot.notices.begin(), robot.notices.end(), [](const Notice& a, const Notice& b) {
-    return std::tie(a.file, a.line) < std::tie(b.file, b.line);
-  });
-  if (options.strict && !robot.notices.empty()) {
-    const Notice& first = robot.notices.front();
-    throw InputError(first.file + ":" + std::to_string(first.line) + ": " + first.element,
-                     first.text + " (strict; " + std::to_string(robot.notices.size()) + " notices in all)");
-  }
+  detail::settle_notices(robot.notices, options);
   return robot;
 }
 

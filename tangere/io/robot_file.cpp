@@ -1,5 +1,8 @@
 #include "tangere/io/robot_file.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 #include "tangere/io/mjcf_reader.hpp"
 #include "tangere/io/urdf_reader.hpp"
 #include "tangere/io/xml_file.hpp"
@@ -19,6 +22,18 @@ Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) 
   if (root.name() == "robot") return load_urdf(file, options);
   if (root.name() == "mujoco") return load_mjcf(file, options);
   root.fail("must be <robot> (URDF) or <mujoco> (MJCF)");
+}
+
+void detail::settle_notices(std::vector<Notice>& notices, const LoadOptions& options) {
+  std::stable_sort(notices.begin(), notices.end(), [](const Notice& a, const Notice& b) {
+    return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+  });
+  if (!options.strict || notices.empty()) return;
+  const Notice& first = notices.front();
+  const std::string count =
+      notices.size() == 1 ? "the only notice" : std::to_string(notices.size()) + " notices in all";
+  throw InputError(first.file + ":" + std::to_string(first.line) + ": " + first.element,
+                   first.text + " (strict; " + count + ")");
 }
 
 }  // namespace tangere

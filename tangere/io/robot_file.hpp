@@ -63,4 +63,10 @@ struct LoadOptions {
 /// that is wrong with the file.
 [[nodiscard]] Robot load_robot(const std::filesystem::path& file, const LoadOptions& options = {});
 
+namespace detail {
+
+/// Puts notices into the order of file and line. Throws the first one if the options say that notices are errors.
+void settle_notices(std::vector<Notice>& notices, const LoadOptions& options);
+
+}  // namespace detail
 }  // namespace tangere

@@ -155,12 +155,7 @@ class UrdfReader {
     Model model = build(builder);
     std::vector<Notice> unused = document_.unused();
     notices_.insert(notices_.end(), std::make_move_iterator(unused.begin()), std::make_move_iterator(unused.end()));
-    std::stable_sort(notices_.begin(), notices_.end(),
-                     [](const Notice& a, const Notice& b) { return a.line < b.line; });
-    if (options_.strict && !notices_.empty()) {
-      const Notice& first = notices_.front();
-      throw InputError(first.file + ":" + std::to_string(first.line) + ": " + first.element, first.text);
-    }
+    detail::settle_notices(notices_, options_);
     return {std::move(model), {}, {}, std::move(notices_)};
   }
 

@@ -40,6 +40,8 @@ TEST(MjcfBadInput, ThingsInABody) {
       {"<geom type='blob' size='1'/>", "/geom.type: must be one of plane, "},
       {"<geom type='capsule' size='1' fromto='1 1 1 1 1 1'/>", "/geom.fromto: must have two different ends"},
       {"<geom size='1' fromto='1 1 1 1 1 2'/>", "/geom.fromto: is for capsules, "},
+      {"<geom type='capsule' size='1' fromto='0 0 0 1 0 0' pos='0 0 5'/>",
+       "/geom.fromto: gives the position, but 'pos'"},
       {"<geom size='1' class='none'/>", "/geom.class: there is no class 'none'"},
       {"<geom size='1' material='none'/>", "/geom.material: there is no material 'none'"},
       {"<geom size='1' rgba='2 0 0 1'/>", "/geom.rgba: must be between 0 and 1"},
@@ -75,12 +77,28 @@ TEST(MjcfBadInput, ThingsInABody) {
   }
 }
 
+TEST(MjcfBadInput, FromtoAndPosMayComeFromAClass) {
+  for (const auto& [of_class, own] :
+       {std::pair{"fromto='0 0 0 1 0 0'", "pos='0 0 1'"}, {"pos='0 0 1'", "fromto='0 0 0 1 0 0'"}}) {
+    const std::string error = error_in(std::string("<default><geom ") + of_class + "/></default>\n<worldbody><body>" +
+                                       "<geom type='capsule' size='.1' " + own + "/></body></worldbody>");
+    EXPECT_TRUE(error.starts_with("bad.xml:3: mujoco/worldbody/body/geom.fromto: gives the position")) << error;
+  }
+}
+
 TEST(MjcfBadInput, InertiasThatNoBodyHas) {
-  const std::string error = error_in_body("<inertial pos='0 0 0' mass='1' diaginertia='1 1 5'/>");
-  EXPECT_TRUE(error.starts_with("bad.xml:2: mujoco/worldbody/body[b]: b.inertia: no body has these principal moments"))
-      << error;
-  const std::string negative = error_in_body("<inertial pos='0 0 0' mass='1' fullinertia='1 1 1 3 0 0'/>");
-  EXPECT_TRUE(negative.starts_with("bad.xml:2: mujoco/worldbody/body[b]: b.inertia: must be positive")) << negative;
+  // at the element, whatever the body hangs from
+  const std::string place = "bad.xml:5: mujoco/worldbody/body[b]/inertial: b.inertia: ";
+  for (const char* joint :
+       {"", "<joint name='j'/>", "<joint name='i'/><joint name='j' axis='1 0 0'/>", "<freejoint/>"}) {
+    const auto error_with = [&](const std::string& inertia) {
+      return error_in_body(std::string(joint) + "\n<geom size='1'/>\n<inertial pos='0 0 0' mass='1' " + inertia + "/>");
+    };
+    const std::string triangle = error_with("diaginertia='1 1 5'");
+    EXPECT_TRUE(triangle.starts_with(place + "no body has these principal moments")) << triangle;
+    const std::string negative = error_with("fullinertia='1 1 1 3 0 0'");
+    EXPECT_TRUE(negative.starts_with(place + "must be positive")) << negative;
+  }
 }
 
 TEST(MjcfBadInput, OtherSections) {

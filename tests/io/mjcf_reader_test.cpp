@@ -164,6 +164,15 @@ TEST(MjcfReader, Orientations) {
   EXPECT_NEAR_ABSOLUTE(rotation_in("zaxis='0 0 -1'"), so3::exp({180 * kDegree, 0, 0}), 1e-14);
 }
 
+TEST(MjcfReader, FromtoGoesBeforeAnOrientation) {
+  const Robot robot =
+      read_world("<body name='b'><geom type='capsule' size='.1' fromto='0 0 0 1 0 0' euler='1 2 3'/></body>");
+  EXPECT_NEAR_ABSOLUTE(Vector3(body_of(robot, "b").shapes[0].X_BS.R.col(0).cwiseAbs()), Vector3::UnitX(), 1e-15);
+  ASSERT_EQ(robot.notices.size(), 1U);
+  EXPECT_EQ(to_string(robot.notices[0]),
+            "model.xml:1: mujoco/worldbody/body[b]/geom.euler: this attribute is not used, got '1 2 3'");
+}
+
 TEST(MjcfReader, FramesPassTheirPoseOn) {
   const Robot robot = read_world(R"(
     <frame pos='1 0 0' euler='0 0 90'><body name='b' pos='1 0 0'>
@@ -317,30 +326,8 @@ TEST(MjcfReader, ColorsAndGroups) {
   EXPECT_EQ(body.visuals[2].color, Vector4(0.5, 0.5, 0.5, 1));
 }
 
-// defaults, includes
+// includes
 // ---------------------------------------------------------------------------------------------------------------------
-
-TEST(MjcfReader, DefaultClassesNest) {
-  const Robot robot = read(R"(
-    <default><geom size='1'/><joint damping='1'/>
-      <default class='big'><geom size='2' friction='.2'/>
-        <default class='huge'><geom size='3'/></default></default></default>
-    <worldbody>
-      <body name='a'><joint name='ja'/><geom/><geom class='big'/><geom class='huge'/><geom class='huge' size='4'/></body>
-      <body name='b' childclass='big'><geom/><geom class='huge'/><geom class='main'/><body name='c'><geom/></body></body>
-    </worldbody>)");
-  const auto radii = [&](const char* name) {
-    std::vector<double> all;
-    for (const CollisionShape& shape : body_of(robot, name).shapes) all.push_back(shape.shape.get_if<Sphere>()->radius);
-    return all;
-  };
-  EXPECT_EQ(radii("a"), (std::vector<double>{1, 2, 3, 4}));
-  EXPECT_EQ(radii("b"), (std::vector<double>{2, 3, 1}));
-  EXPECT_EQ(radii("c"), (std::vector<double>{2}));
-  EXPECT_EQ(body_of(robot, "a").shapes[2].friction, 0.2);
-  EXPECT_EQ(robot.model.dofs()[0].damping, 1.0);
-  EXPECT_TRUE(robot.notices.empty());
-}
 
 TEST(MjcfReader, IncludedFiles) {
   const test::TemporaryFolder folder;
@@ -402,37 +389,6 @@ TEST(MjcfReader, Actuators) {
   EXPECT_NE(robot.notices[0].text.find("none of motor, position and velocity"), std::string::npos);
   EXPECT_NE(robot.notices[1].text.find("acts on a tendon"), std::string::npos);
   EXPECT_EQ(robot.notices[2].element, "mujoco/actuator/muscle[mu]");
-}
-
-TEST(MjcfReader, KindsOfActuatorsShareTheirDefaults) {
-  // what MuJoCo makes of the same files: 2.2.2, and 3 where a position servo has damping (earlier ones do not know it)
-  using Kind = Actuator::Kind;
-  struct Expected {
-    Kind kind;
-    double gain;
-    double damping;
-  };
-  const auto expect = [](const char* defaults, const char* actuators, const std::vector<Expected>& expected) {
-    const Robot robot = read(std::string("<default>") + defaults + "</default><worldbody><body><joint name='j'/>" +
-                             "<geom size='.1'/></body></worldbody><actuator>" + actuators + "</actuator>");
-    EXPECT_TRUE(robot.notices.empty());
-    ASSERT_EQ(robot.actuators.size(), expected.size());
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_EQ(robot.actuators[i].kind, expected[i].kind) << defaults << i;
-      EXPECT_EQ(robot.actuators[i].gain, expected[i].gain) << defaults << i;
-      EXPECT_EQ(robot.actuators[i].damping, expected[i].damping) << defaults << i;
-    }
-  };
-  const char* each = "<motor joint='j'/><position joint='j'/><velocity joint='j'/><general joint='j'/>";
-  expect("<general gainprm='7'/>", each,
-         {{Kind::motor, 1, 0}, {Kind::position, 7, 0}, {Kind::velocity, 7, 0}, {Kind::motor, 7, 0}});
-  expect("<position kp='50'/>", each,
-         {{Kind::motor, 1, 0}, {Kind::position, 50, 0}, {Kind::velocity, 50, 0}, {Kind::position, 50, 0}});
-  expect("<velocity kv='3'/>", "<position joint='j' kp='9'/><general joint='j'/>",
-         {{Kind::position, 9, 3}, {Kind::velocity, 3, 0}});
-  expect("<position kp='5' kv='2'/><default class='c'><general gainprm='6'/></default>",
-         "<position joint='j' class='c'/><position joint='j' class='c' kp='0'/><velocity joint='j' kv='0'/>",
-         {{Kind::position, 6, 2}, {Kind::position, 0, 2}, {Kind::velocity, 0, 0}});
 }
 
 TEST(MjcfReader, ContactAndEquality) {
@@ -509,7 +465,8 @@ TEST(MjcfReader, NothingIsDroppedWithoutANotice) {
                        "model.xml:2: mujoco/option.integrator" + unused_attribute + "'RK4'",
                        "model.xml:3: mujoco/size: this element is not used",
                        "model.xml:5: mujoco/worldbody/light: this element is not used",
-                       "model.xml:6: mujoco/worldbody/body[b]: mocap: this body stays where it is",
+                       "model.xml:6: mujoco/worldbody/body[b]: mocap has no effect: nothing moves this body from "
+                       "outside",
                        "model.xml:6: mujoco/worldbody/body[b].gravcomp" + unused_attribute + "'1'",
                        "model.xml:6: mujoco/worldbody/body[b]/site[s]: this element is not used",
                        "model.xml:6: mujoco/worldbody/body[b]/camera: this element is not used",
@@ -520,7 +477,12 @@ TEST(MjcfReader, NothingIsDroppedWithoutANotice) {
                        "model.xml:10: mujoco/tendon: this element is not used",
                        "model.xml:10: mujoco/sensor: this element is not used",
                    }));
-  EXPECT_THROW((void)mjcf_from_text(text, "model.xml", {.search_paths = {}, .strict = true}), InputError);
+  try {
+    (void)mjcf_from_text(text, "model.xml", {.search_paths = {}, .strict = true});
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(), texts[0] + " (strict; 12 notices in all)");
+  }
 }
 
 // robots of others

@@ -232,6 +232,7 @@ TEST(Urdf, NoticesForWhatIsNotUsed) {
   EXPECT_EQ(r.notices.size(), 8);
   EXPECT_EQ(r.model.joint(1).spec.axis, Vector3::UnitZ());
   EXPECT_HAS(error_of(pair("revolute"), {.strict = true}), "r.urdf:4: robot[r]/joint[j]: has no <limit>");
+  EXPECT_HAS(error_of(pair("revolute"), {.strict = true}), "(strict; ");
 }
 
 TEST(Urdf, PlaceholderInertia) {
