@@ -629,7 +629,7 @@ const cases = {
   /** A run that is watched while it goes, by two pages, one of which loses its connection. */
   async live(browser) {
     const record = path.join(folder, 'live.json');
-    const run = spawn(command, ['simulate', path.join(scenes, 'mixed_stack.json'), '--steps', '1800', '--live', '--record', record], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const run = spawn(command, ['simulate', path.join(scenes, 'mixed_stack.json'), '--steps', '4000', '--live', '--record', record], { stdio: ['ignore', 'ignore', 'pipe'] });
     try {
       let said = '';
       const address = await new Promise((resolve, reject) => {
@@ -665,6 +665,7 @@ const cases = {
       await third.context.close();
       const recording = JSON.parse(fs.readFileSync(record, 'utf8'));
       assert.equal(await page.evaluate(() => window.tangere.recording.frames.length), recording.frames.length);
+      await page.waitForFunction((last) => window.tangere.player.index === last, recording.frames.length - 1);
       await page.evaluate((last) => window.tangere.player.seekFrame(last), recording.frames.length - 1);
       await checkPoses(page, recording, recording.frames.length - 1);
       assert.deepEqual(complaints(), []);

@@ -275,8 +275,11 @@ export class App {
       },
       onEnd: (numFrames) => {
         recording.complete = true;
+        const following = this.player.follow;
         this.leaveLive();
         this.setNote('the run has ended');
+        this.framesCame();
+        if (following) this.player.seekFrame(this.times.length - 1);
         // what was skipped on the way
         if (this.times.length < numFrames) this.onMissed();
       },
