@@ -435,6 +435,8 @@ Recording read_document(std::string_view text) {
 }  // namespace
 
 Recording recording_from_text(std::string_view text, const std::filesystem::path& file) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   try {
     std::size_t header_end = text.find("\n" + std::string(kFramesLine));
     Recording recording = header_end == std::string_view::npos ? read_document(text) : read_lines(text, header_end + 1);

@@ -354,7 +354,7 @@ class ViewTest(unittest.TestCase):
             record = folder / "run.json"
             self.assertEqual(run("simulate", str(SCENES / "humanoid.xml"), "--steps", "60", "--record", str(record)).returncode, 0)
             # other programs sort fields and break lines
-            (folder / "sorted").write_text(json.dumps(json.loads(record.read_text()), sort_keys=True, indent=1))
+            (folder / "sorted").write_text("\ufeff" + json.dumps(json.loads(record.read_text()), sort_keys=True, indent=1))
             (folder / "scene.txt").write_text("\ufeff\n" + (SCENES / "mixed_stack.json").read_text())
             (folder / "robot.json").write_text((SCENES / "arm.urdf").read_text())
             (folder / "queries").write_text("\n\n" + json.dumps({side: {"shape": {"type": "sphere", "radius": 1}, "position": [x, 0, 0]} for side, x in (("a", 0), ("b", 3))}) + "\n")
