@@ -4,11 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "tangere/math/random.hpp"
+#include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/kinematics.hpp"
-#include "tangere/sim/step.hpp"
+#include "tangere/sim/step_derivatives.hpp"
 #include "tests/support/allocation.hpp"
+#include "tests/support/finite_difference.hpp"
+#include "tests/support/matrix_near.hpp"
 
 namespace tangere::test {
 namespace {
@@ -135,6 +140,66 @@ TEST(Crowds, BinComesToRest) {
     ASSERT_EQ(step(crowd.world, state, u, workspace, state, &tape).status, StepStatus::solved) << "step " << i;
   EXPECT_LT(fastest(state.v, 0.2), 0.05);
   EXPECT_LT(deepest(tape), 1e-3);
+}
+
+/// Derivatives of a step whose island is solved by its bodies, against differences with sets and features held. In a
+/// crowd some row is always about to change its set, and bricks in line share their edges: coordinates that leave no
+/// room for a thousandth of the step are left out.
+void expect_derivatives(const Crowd& crowd, int steps) {
+  const World& world = crowd.world;
+  const int nv = world.nv();
+  const VectorX u = VectorX::Zero(world.nu());
+  Workspace workspace(world);
+  State state = crowd.start;
+  for (int i = 0; i < steps; ++i) (void)step(world, state, u, workspace, state);
+  Tape tape;
+  State next;
+  ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
+  ASSERT_GE(tape.problem.num_rows(), 64);
+  StepJacobians jacobians;
+  step_jacobians(world, tape, workspace, jacobians);
+  MatrixX all(nv, 2 * nv + world.nu());
+  all << jacobians.v_q, jacobians.v_v, jacobians.v_u;
+
+  VectorX v_next(nv);
+  const auto holds = [&](int k, double h) {
+    VectorX delta = VectorX::Zero(all.cols());
+    delta[k] = h;
+    State from{VectorX(world.nq()), state.v + delta.segment(nv, nv)};
+    integrate(world.model(), state.q, delta.head(nv), from.q);
+    State to;
+    const StepResult& result = step(world, from, u + delta.tail(world.nu()), workspace, to);
+    v_next = to.v;
+    const auto same_features = [](const Contact& one, const Contact& other) {
+      return one.feature_A == other.feature_A && one.feature_B == other.feature_B;
+    };
+    const std::vector<Contact>& contacts = tape.problem.contacts;
+    return result.status == StepStatus::solved && std::ranges::equal(result.sets, tape.sets) &&
+           std::ranges::equal(result.contacts, contacts, same_features);
+  };
+  Random random(3);
+  int judged = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    const int k = random.index(static_cast<int>(all.cols()));
+    double scale = k < nv ? 1e-3 : k < 2 * nv ? 1e-2 : 1.0;
+    const double least = 1e-3 * scale;
+    while (scale >= least && !(holds(k, scale) && holds(k, -scale))) scale /= 2.0;
+    if (scale < least) continue;
+    ++judged;
+    const auto along = [&](const VectorX& t) -> VectorX {
+      (void)holds(k, t[0]);
+      return v_next - next.v;
+    };
+    const VectorX expected = difference(along, 1, nv, {.scale = scale, .noise = 1e-12}).jacobian;
+    const double size = std::max(all.col(k).cwiseAbs().maxCoeff(), k < 2 * nv ? 1.0 : world.options().time_step);
+    EXPECT_NEAR_ABSOLUTE(VectorX(all.col(k)), expected, 1e-6 * size) << crowd.name << ", coordinate " << k;
+  }
+  EXPECT_GE(judged, 30) << crowd.name;
+}
+
+TEST(Crowds, DerivativesAreThoseOfTheStep) {
+  expect_derivatives(brick_pyramid(5), 20);
+  expect_derivatives(bin_of_boxes(12), 150);
 }
 
 /// The same bits again, and once its rows are known nothing is allocated.
