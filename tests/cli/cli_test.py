@@ -415,6 +415,14 @@ class CliTest(unittest.TestCase):
         self.assertLess(heights[0.0], 0.11)
         self.assertGreater(heights[1.0], 0.4)
 
+    def test_simulate_points(self):
+        scene = str(SCENES / "mixed_stack.json")
+        self.assertEqual(run("simulate", scene, "--steps", "20", "--contact", "single_level", "--points", "4").returncode, 0)
+        for arguments, told in ((("--contact", "single_level", "--points", "9"), "smooth.points: must be between 1 and 5"), (("--points", "3"), "is for smooth contact")):
+            result = run("simulate", scene, "--steps", "5", *arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(told, result.stderr)
+
     def test_simulate_bad_arguments(self):
         stack = str(SCENES / "mixed_stack.json")
         bad = self.path / "bad.json"
