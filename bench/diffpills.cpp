@@ -6,14 +6,13 @@
 /// uniform attitude for both bodies (seed 21). "gradient" and "jacobian" are what these add to the call, timed within
 /// it.
 
-#include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <numbers>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench/support/pair_set.hpp"
 #include "bench/support/statistics.hpp"
 #include "bench/support/timer.hpp"
 #include "tangere/math/random.hpp"
@@ -31,15 +30,6 @@ struct Row {
   Shape B;
   ProximityMethod method;
 };
-
-Shape pentagon() {
-  PaddedPolygon polygon{MatrixX2(5, 2), VectorX::Constant(5, 0.95), 0.1};
-  for (int i = 0; i < 5; ++i) {
-    const double angle = 2.0 * std::numbers::pi * i / 5.0;
-    polygon.C.row(i) << std::cos(angle), std::sin(angle);
-  }
-  return polygon;
-}
 
 std::vector<Row> rows() {
   const Shape capsule = Capsule{.radius = 0.5, .length = 2.0};

@@ -6,7 +6,6 @@
 /// 20). "differentiate" is what the 4x12 Jacobian adds to the call, timed within the same call. The paper's machine
 /// was, by the granularity of its raw figures, an Apple laptop.
 
-#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <numbers>
@@ -33,15 +32,6 @@ struct NamedShape {
   double paper_evaluate;
   double paper_differentiate;
 };
-
-Shape pentagon() {
-  PaddedPolygon polygon{MatrixX2(5, 2), VectorX::Constant(5, 0.95), 0.1};
-  for (int i = 0; i < 5; ++i) {
-    const double angle = 2.0 * std::numbers::pi * i / 5.0;
-    polygon.C.row(i) << std::cos(angle), std::sin(angle);
-  }
-  return polygon;
-}
 
 std::vector<NamedShape> table_shapes() {
   const double degree = std::numbers::pi / 180.0;

@@ -76,6 +76,15 @@ Shape random_shape(std::string_view kind, Random& random) {
   throw std::invalid_argument("no kind " + std::string(kind));
 }
 
+Shape pentagon() {
+  PaddedPolygon polygon{MatrixX2(5, 2), VectorX::Constant(5, 0.95), 0.1};
+  for (int i = 0; i < 5; ++i) {
+    const double angle = 2.0 * std::numbers::pi * i / 5.0;
+    polygon.C.row(i) << std::cos(angle), std::sin(angle);
+  }
+  return polygon;
+}
+
 PairSet make_pair_set(std::uint64_t seed, int pairs_per_combination) {
   PairSet set{.seed = seed, .combinations = {}, .pairs = {}};
   Random random(seed);

@@ -39,6 +39,9 @@ struct PairSet {
 /// A random shape of a kind (one of `pair_set_kinds()`).
 [[nodiscard]] Shape random_shape(std::string_view kind, Random& random);
 
+/// The padded polygon of the papers' tables: five edges.
+[[nodiscard]] Shape pentagon();
+
 [[nodiscard]] PairSet make_pair_set(std::uint64_t seed = 1, int pairs_per_combination = 100);
 
 }  // namespace tangere::bench
