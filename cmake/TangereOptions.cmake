@@ -66,7 +66,10 @@ endif()
 
 if(TANGERE_SANITIZE)
   target_compile_options(
-    tangere_options INTERFACE -fsanitize=${TANGERE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    tangere_options
+    INTERFACE -fsanitize=${TANGERE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+              # what the address sanitizer sees anyway, at a third of the build's time
+              -fno-sanitize=null,object-size)
   target_link_options(tangere_options INTERFACE -fsanitize=${TANGERE_SANITIZE})
 endif()
 
