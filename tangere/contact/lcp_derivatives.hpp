@@ -14,7 +14,8 @@
 ///
 /// r_q is one call of the inverse dynamics' derivatives at a = (v⁺ − v)/dt with the impulses as wrenches fixed in the
 /// world, and what is left is that places and frames of the rows move with two bodies: a matrix 6 x 12 a pair of
-/// bodies.
+/// bodies. Where more than six rows of a pair are clamped, their system is replaced by an equivalent one of up to six
+/// (row_reduction.hpp).
 
 #include <functional>
 #include <span>
@@ -22,6 +23,7 @@
 
 #include "tangere/contact/contact_size.hpp"
 #include "tangere/contact/problem.hpp"
+#include "tangere/contact/row_reduction.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 #include "tangere/solvers/boxed_lcp_factor.hpp"
 
@@ -48,8 +50,10 @@ struct SolvedStep {
 
 class LcpDerivatives {
  public:
-  /// What all below need: r_q, r_v, s_q, s_v and K. Leaves the poses at q and the factors of M in `data`.
-  void linearise(const Model& model, Data& data, const SolvedStep& step);
+  /// What all below need: r_q, r_v, s_q, s_v and K. Leaves the poses at q and the factors of M in `data`. With
+  /// RowUse::reduced rows of a pair are reduced where the problem allows it.
+  enum class RowUse { reduced, all };
+  void linearise(const Model& model, Data& data, const SolvedStep& step, RowUse use = RowUse::reduced);
   /// d_q, d_v, d_tau, after `linearise`.
   void expand(const Model& model, const Data& data);
 
@@ -58,15 +62,12 @@ class LcpDerivatives {
   [[nodiscard]] ScratchMatrix::ConstView d_v() const { return d_v_.view(); }
   [[nodiscard]] ScratchMatrix::ConstView d_tau() const { return d_tau_.view(); }
 
-  /// The clamped rows, and df of them (their number x nv), after `expand`.
+  /// The clamped rows, and df of them (their number x nv), after `expand`; only of RowUse::all.
   [[nodiscard]] std::span<const int> clamped() const { return clamped_; }
   void force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& df_dtau);
 
   /// gᵀ dv⁺/d(q, v, τ), after `linearise`.
   void reverse(const Model& model, const Data& data, VectorArgument g, VectorX& g_q, VectorX& g_v, VectorX& g_tau);
-  /// The y = Pᵀ g and z = Kᵀ g of the last `reverse`: gᵀ dv⁺/dx = −yᵀ r_x − zᵀ s_x for any x.
-  [[nodiscard]] const VectorX& force_weights() const { return y_; }
-  [[nodiscard]] ScratchVector::ConstView row_weights() const { return z_.view(); }
   /// dv⁺ along (δq, δv, δτ), after `linearise`.
   void forward(const Model& model, const Data& data, VectorArgument dq, VectorArgument dv, VectorArgument dtau,
                VectorX& dv_plus);
@@ -89,12 +90,47 @@ class LcpDerivatives {
     return pushed_ ? std::span<const Vector6>(wrenches_) : std::span<const Vector6>();
   }
   /// dv⁺ for any variable, −P r_x − K s_x: r_x of size nv (becomes the answer), s_x one a clamped row.
-  void respond(const Model& model, const Data& data, Eigen::Ref<VectorX> r_x, VectorArgument s_x);
+  void respond(const Model& model, const Data& data, const ContactProblem& problem, Eigen::Ref<VectorX> r_x,
+               VectorArgument s_x);
 
  private:
-  void choose_rows(const Model& model, const SolvedStep& step);
+  /// Clamped rows of a pair that are reduced: they are first … first + count − 1 of the clamped ones, and together the
+  /// rows `solved` … of the system that is solved.
+  struct ReducedPair {
+    int pair = 0;
+    int first = 0;
+    int count = 0;
+    int solved = 0;
+    RowReduction::Pair rows;
+  };
+
+  void choose_rows(const SolvedStep& step);
+  void reduce_pairs(const SolvedStep& step, RowUse use);
+  [[nodiscard]] bool can_reduce(const SolvedStep& step, int first, int count) const;
+  [[nodiscard]] int pair_of_clamped(const ContactProblem& problem, int i) const;
+  void reduce_pair(const SolvedStep& step, ReducedPair& reduced);
+  void fill_rows(const Model& model, const SolvedStep& step);
   void smooth_terms(const Model& model, Data& data, const SolvedStep& step);
   void contact_terms(const Model& model, const Data& data, const SolvedStep& step);
+  /// Of the problem's blocks, those of a pair.
+  struct BlockRange {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  using Matrix6x12 = Eigen::Matrix<double, 6, 12, Eigen::RowMajor | Eigen::DontAlign>;
+  void pair_terms(const Model& model, const Data& data, const SolvedStep& step, const BodyRows& pair,
+                  const BlockRange& blocks, const ReducedPair* reduced);
+  void row_terms(const Model& model, const Data& data, const SolvedStep& step, const BodyRows& pair,
+                 const BlockRange& blocks, const ReducedPair* reduced, bool old, Matrix6x12& dW);
+  void set_columns(const Model& model, const Data& data, const BodyRows& pair);
+  void set_rates(const Model& model, const Data& data, const BodyRows& pair, const BodyVelocities& velocities);
+  void add_row_motion(const Model& model, const BodyRows& pair, int solved, const Vector12& moved,
+                      const Vector6& reader);
+  void add_reduced_row(const Model& model, const BodyRows& pair, const ReducedPair& reduced, int k);
+  void add_wrench_motion(const Model& model, const BodyRows& pair, const Matrix6x12& dW);
+  void add_wrench(const Model& model, const Data& data, const BodyRows& pair, const Vector6& wrench,
+                  Eigen::Ref<VectorX> r);
+  void other_targets(const Model& model, const SolvedStep& step);
   void factor_rows(const Model& model, const Data& data, const SolvedStep& step);
 
   double time_step_ = 0.0;
@@ -102,6 +138,12 @@ class LcpDerivatives {
   std::vector<int> free_dofs_;
   std::vector<int> clamped_;
   std::vector<int> place_of_row_;
+  /// Where a clamped row is in the system that is solved (-1: in a reduced pair), and the compliances of its rows.
+  std::vector<int> solved_of_clamped_;
+  std::vector<double> compliances_;
+  RowReduction reduction_;
+  std::vector<ReducedPair> reduced_;
+  std::vector<PairRow> pair_rows_;
   std::vector<Vector6> wrenches_;
   bool pushed_ = false;
   std::vector<BodyVelocities> velocities_;  // at v⁺ and at v
@@ -115,12 +157,12 @@ class LcpDerivatives {
   // nv x nv; r_v without −M and without the part of the free joints
   ScratchMatrix r_q_;
   ScratchMatrix r_v_;
-  // clamped x nv; N transposed
+  // rows of the system x nv; N transposed
   ScratchMatrix J_;
   ScratchMatrix N_;
   ScratchMatrix s_q_;
   ScratchMatrix s_v_;
-  // nv x clamped
+  // nv x rows
   ScratchMatrix MinvN_;
   ScratchMatrix K_;
   ScratchMatrix A_;
@@ -130,7 +172,7 @@ class LcpDerivatives {
   RowSystem transposed_;
   RowSystem straight_;
   AlignedVector scale_;
-  // nv x 3 nv: Y of q, v and τ; clamped x 3 nv: J Y − s
+  // nv x 3 nv: Y of q, v and τ; rows x 3 nv: J Y − s
   ScratchMatrix Y_;
   ScratchMatrix right_;
   ScratchMatrix d_q_;

@@ -51,6 +51,9 @@ struct ContactOptions {
   /// (the corners of a box on a floor). A ten-thousandth of it where a tree has one contact only. 1e-10 to 1e-2.
   double compliance = 1e-6;
   Redundancy redundancy = Redundancy::compliance;
+  /// Derivatives solve for at most six rows a pair of bodies that touch, however many points there are
+  /// (row_reduction.hpp): the same to rounding, and faster. Redundancy::compliance only.
+  bool reduce_rows = true;
   /// Of the complementarity problem, on forces, relative.
   double tolerance = 1e-9;
 

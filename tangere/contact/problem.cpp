@@ -312,6 +312,7 @@ void ProblemBuilder::build(const Model& model, const RowScales& scales, const Da
                            const ContactOptions& options, bool with_motions, ContactProblem& problem) {
   problem.time_step = time_step;
   problem.redundancy = options.redundancy;
+  problem.reduce_rows = options.reduce_rows;
   problem.pairs.clear();
   problem.blocks.clear();
   problem.rows.clear();

@@ -81,6 +81,7 @@ struct RowKey {
 struct ContactProblem {
   double time_step = 0.0;
   Redundancy redundancy = Redundancy::compliance;
+  bool reduce_rows = true;
   std::vector<Contact> contacts;
   std::vector<BodyRows> pairs;
   std::vector<RowBlock> blocks;

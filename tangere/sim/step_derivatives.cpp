@@ -24,13 +24,13 @@ SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Me
           .implicit_damping = world.implicit_damping()};
 }
 
-void linearise(const World& world, const Tape& tape, Workspace::Memory& m) {
+void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDerivatives::RowUse use) {
   if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
     throw InputError("tape", "is not of this world");
   if (world.options().formulation != Formulation::lcp)
     throw InputError("formulation", "this derivative is of the rows of hard contact: lcp only");
   actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
-  m.derivatives.linearise(world.model(), m.data, solved_step(world, tape, m));
+  m.derivatives.linearise(world.model(), m.data, solved_step(world, tape, m), use);
 }
 
 namespace {
@@ -232,7 +232,7 @@ void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
 
 void impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out) {
   Workspace::Memory& m = workspace.memory();
-  linearise(world, tape, m);
+  linearise(world, tape, m, LcpDerivatives::RowUse::all);
   m.derivatives.expand(world.model(), m.data);
   MatrixX d_q;
   MatrixX d_v;

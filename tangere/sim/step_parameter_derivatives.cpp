@@ -55,7 +55,7 @@ class ParameterColumns {
         add_size(p, column);
         break;
     }
-    derivatives_.respond(model_, data_, column, s_);
+    derivatives_.respond(model_, data_, tape_.problem, column, s_);
   }
 
   /// d(distance) / d(parameter) of a contact of this part, the state held.

@@ -94,6 +94,7 @@ void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgum
 /// A tape, as the derivatives want it, after `actuation_derivatives` for it.
 [[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Memory& m);
 /// Actuators and rows of a tape, linearised. InputError if it is not of this world.
-void linearise(const World& world, const Tape& tape, Workspace::Memory& m);
+void linearise(const World& world, const Tape& tape, Workspace::Memory& m,
+               LcpDerivatives::RowUse use = LcpDerivatives::RowUse::reduced);
 
 }  // namespace tangere

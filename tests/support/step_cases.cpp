@@ -104,6 +104,18 @@ StepCase scene_case(const std::string& name, const std::string& file, WorldOptio
   return {name, std::move(world), std::move(state), std::move(u)};
 }
 
+/// 0.2 high, on eight corners that nothing mirrors.
+Shape irregular_prism() {
+  const double angles[8] = {0.1, 0.8, 1.7, 2.3, 3.3, 3.9, 4.9, 5.6};
+  MatrixX3 corners(16, 3);
+  for (int i = 0; i < 8; ++i) {
+    const Vector3 corner(0.25 * std::cos(angles[i]), 0.2 * std::sin(angles[i]), 0.1);
+    corners.row(2 * i) = corner;
+    corners.row(2 * i + 1) = corner.cwiseProduct(Vector3(1.0, 1.0, -1.0));
+  }
+  return Polytope::from_vertices(corners);
+}
+
 std::vector<StepCase> make_cases() {
   std::vector<StepCase> cases;
   WorldOptions fine;
@@ -154,6 +166,13 @@ std::vector<StepCase> make_cases() {
                   {{Sphere{0.2}, turned({0.0, 0.1, 0.2011}, {0.1, 0.2, 0.3}), twist(0.3, 0.1, -1.5, 0.5, 0.4, 3.0)},
                    {box, turned({3.0, -0.2, 0.0992}, {0.0, 0.0, 0.3}), twist(0.7, -0.4, -0.01)}},
                   0.3, 0.8, fine));
+  // eight points of one pair: more rows than six, which are reduced
+  const Shape prism = irregular_prism();
+  const Pose lying = turned({0.1, -0.2, 0.0992}, {0.0, 0.0, 0.3});
+  one("PrismSticking", prism, lying, twist(1e-3, -2e-3, -1e-3, 0.0, 0.0, 1e-3), 0.8);
+  one("PrismSliding", prism, lying, twist(0.7, -0.4, -0.01), 0.3);
+  one("PrismSpinning", prism, lying, twist(0.3, -0.2, -0.01, 0.0, 0.0, 4.0), 0.3);
+  one("PrismWithoutFriction", prism, lying, twist(0.3, -0.2, -0.01, 0.0, 0.0, 4.0), 0.0);
   // millimetres and grams, and tens of metres and tons
   cases.push_back(free_bodies("SmallBoxSliding",
                               {{Box{.size = {0.004, 0.003, 0.002}}, turned({0.001, -0.002, 0.00099}, {0.0, 0.0, 0.3}),
