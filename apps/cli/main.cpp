@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/version.hpp"
 
 namespace {
@@ -164,7 +165,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tangere: %s\n", error.what());
+    std::fprintf(stderr, "tangere: %s\n", tangere::printable(error.what()).c_str());
     return kExitFailed;
   }
 }

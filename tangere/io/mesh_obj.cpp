@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tangere/io/mesh_parsers.hpp"
+#include "tangere/io/text.hpp"
 
 namespace tangere::detail {
 namespace {
@@ -44,21 +45,19 @@ class ObjParser {
   void read_vertex(std::string_view rest) {
     Vector3 vertex;
     for (int k = 0; k < 3; ++k) {
-      const std::string_view word = next_word(rest);
-      if (word.empty()) fail("a vertex must have three coordinates, has " + std::to_string(k));
-      if (!parse_number(word, vertex[k])) fail("a coordinate must be a finite number, got " + quoted(word));
+      if (trimmed(rest).empty()) fail("a vertex must have three coordinates, has " + std::to_string(k));
+      vertex[k] = next_coordinate(rest, name_, start_);
     }
     mesh_.vertices.push_back(vertex);
   }
 
   /// `v`, `v/t`, `v//n` or `v/t/n`: from 1, or backwards from the last vertex so far.
   int read_corner(std::string_view word) const {
-    int index = 0;
-    if (!parse_number(word.substr(0, word.find('/')), index) || index == 0)
-      fail("a corner must be a vertex number, got " + quoted(word));
+    const std::optional<int> index = parse_integer(word.substr(0, word.find('/')));
+    if (!index || *index == 0) fail("a corner must be a vertex number, got " + quoted(word));
     const int count = static_cast<int>(mesh_.vertices.size());
-    if (index < -count) fail("there is no vertex " + std::to_string(index) + ", only " + std::to_string(count));
-    return index > 0 ? index - 1 : count + index;
+    if (*index < -count) fail("there is no vertex " + std::to_string(*index) + ", only " + std::to_string(count));
+    return *index > 0 ? *index - 1 : count + *index;
   }
 
   void read_face(std::string_view rest) {

@@ -38,11 +38,8 @@ class TextLines {
 
 /// Takes the next word (no blanks) off the front; empty at the end.
 [[nodiscard]] std::string_view next_word(std::string_view& text);
-/// A finite number, the whole of the word.
-[[nodiscard]] bool parse_number(std::string_view word, double& number);
-[[nodiscard]] bool parse_number(std::string_view word, int& number);
-/// For messages: at most 40 characters, those that cannot be shown replaced.
-[[nodiscard]] std::string quoted(std::string_view text);
+/// The next word as a coordinate of a vertex; errors are at `name:line`.
+[[nodiscard]] double next_coordinate(std::string_view& text, const std::string& name, int line);
 /// Throws InputError with the field `name:line`.
 [[noreturn]] void fail_at_line(const std::string& name, int line, const std::string& reason);
 

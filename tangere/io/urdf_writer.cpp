@@ -1,12 +1,11 @@
 #include "tangere/io/urdf_writer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 
 #include "tangere/io/markup.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/io/urdf_parts.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/model_check.hpp"
@@ -28,18 +27,11 @@ std::string attribute(const char* name, std::string_view text) {
   return std::string(" ") + name + "=\"" + escaped(text) + "\"";
 }
 
-/// All digits, no negative zero.
-std::string number(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.17g", value == 0.0 ? 0.0 : value);
-  return text.data();
-}
-
-std::string attribute(const char* name, double value) { return attribute(name, number(value)); }
+std::string attribute(const char* name, double value) { return attribute(name, detail::shortest(value)); }
 
 std::string attribute(const char* name, const Eigen::Ref<const VectorX>& values) {
   std::string text;
-  for (const double value : values) text += (text.empty() ? "" : " ") + number(value);
+  for (const double value : values) text += (text.empty() ? "" : " ") + detail::shortest(value);
   return attribute(name, text);
 }
 
