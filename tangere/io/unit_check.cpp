@@ -18,7 +18,7 @@ constexpr double kLight = 1e-3;
 /// Ten times denser than anything on earth (kg/m³): nothing but a mass in grams.
 constexpr double kDense = 3e5;
 /// How many times its shapes' reach the mass of a body may be spread over, and be away from them.
-constexpr double kSpread = 50.0;
+constexpr double kSpread = 300.0;
 constexpr double kApart = 100.0;
 
 struct Extent {

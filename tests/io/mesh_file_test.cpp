@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "tangere/geometry/mass_properties.hpp"
+#include "tangere/io/robot_file.hpp"
 #include "tangere/math/error.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -86,8 +86,8 @@ TEST(UnitCheck, RobotsOfOthersAreNotSuspected) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".urdf" && entry.path().extension() != ".xml") continue;
     SCOPED_TRACE(entry.path().string());
-    for (const Body& body : load_robot(entry.path()).model.bodies())
-      EXPECT_EQ(detail::unit_remark(body.spec), "") << body.spec.name;
+    const Robot robot = load_robot(entry.path());
+    for (const Body& body : robot.model.bodies()) EXPECT_EQ(detail::unit_remark(body.spec), "") << body.spec.name;
     ++count;
   }
   EXPECT_GE(count, 11);
