@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,6 +74,19 @@ std::optional<Evaluation> evaluate(const InspectArguments& arguments, const Scen
   return evaluate(model, q, v);
 }
 
+void export_robot(const InspectArguments& arguments, const Robot& robot) {
+  const bool urdf = arguments.export_as == "urdf";
+  if (arguments.output.empty()) {
+    std::fputs((urdf ? to_urdf(robot) : to_mjcf(robot)).c_str(), stdout);
+  } else if (urdf) {
+    save_urdf(robot, arguments.output);
+  } else {
+    std::ofstream stream(arguments.output, std::ios::binary);
+    stream << to_mjcf(robot);
+    if (!stream.flush()) throw InputError(arguments.output, "cannot be written");
+  }
+}
+
 }  // namespace
 
 int run_inspect(const InspectArguments& arguments) {
@@ -83,10 +97,8 @@ int run_inspect(const InspectArguments& arguments) {
   try {
     const Scene scene = load_scene(arguments.file, options);
     const Robot& robot = scene.robot;
-    if (arguments.export_as == "urdf")
-      std::fputs(to_urdf(robot).c_str(), stdout);
-    else if (arguments.export_as == "mjcf")
-      std::fputs(to_mjcf(robot).c_str(), stdout);
+    if (!arguments.export_as.empty())
+      export_robot(arguments, robot);
     else
       std::fputs((arguments.json ? scene_json : scene_text)(scene, evaluate(arguments, scene)).c_str(), stdout);
   } catch (const InputError& error) {

@@ -63,9 +63,9 @@ std::string read_bytes(const std::filesystem::path& file) {
   return bytes;
 }
 
-TriangleMesh read(const std::filesystem::path& file) {
+TriangleMesh read(const std::filesystem::path& file, std::vector<Notice>* notices) {
   const std::string ending = lower_case_ending(file);
-  if (ending == ".obj") return detail::parse_obj(read_bytes(file), file.string());
+  if (ending == ".obj") return detail::parse_obj(read_bytes(file), file.string(), notices);
   if (ending == ".stl") return detail::parse_stl(read_bytes(file), file.string());
   if (is_for_assimp(ending)) {
     require_readable_size(file);
@@ -76,11 +76,11 @@ TriangleMesh read(const std::filesystem::path& file) {
 
 }  // namespace
 
-TriangleMesh load_mesh(const std::filesystem::path& file, const Vector3& scale) {
+TriangleMesh load_mesh(const std::filesystem::path& file, const Vector3& scale, std::vector<Notice>* notices) {
   for (int i = 0; i < 3; ++i)
     if (!(std::abs(scale[i]) >= detail::kSmallestSize && std::abs(scale[i]) <= detail::kLargestSize))
       throw InputError(file.string() + ": scale", "must be finite and not zero, got " + detail::to_text(scale));
-  TriangleMesh mesh = read(file);
+  TriangleMesh mesh = read(file, notices);
   for (Vector3& vertex : mesh.vertices) {
     vertex = vertex.cwiseProduct(scale).eval();
     if (!(vertex.cwiseAbs().maxCoeff() <= detail::kLargestSize))

@@ -1,9 +1,13 @@
-/// Wavefront OBJ: `v` and `f`; everything else (normals, texture, materials, groups, lines) says nothing about the
-/// surface. A line that ends in a backslash goes on in the next.
+/// Wavefront OBJ: `v` and `f`. Normals, texture, materials and groups say nothing about the surface; other statements
+/// (lines, points, curves, free-form surfaces) are reported. A line that ends in a backslash goes on in the next.
 
+#include <algorithm>
+#include <array>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "tangere/io/mesh_file.hpp"
 #include "tangere/io/mesh_parsers.hpp"
 #include "tangere/io/text.hpp"
 
@@ -12,15 +16,20 @@ namespace {
 
 class ObjParser {
  public:
-  ObjParser(std::string_view text, const std::string& name) : lines_(text), name_(name) {}
+  ObjParser(std::string_view text, const std::string& name, std::vector<Notice>* notices)
+      : lines_(text), name_(name), notices_(notices) {}
 
   TriangleMesh run() {
     while (lines_.next()) {
       start_ = lines_.number();
       std::string_view rest = logical_line();
       const std::string_view keyword = next_word(rest);
-      if (keyword == "v") read_vertex(rest);
-      if (keyword == "f") read_face(rest);
+      if (keyword == "v")
+        read_vertex(rest);
+      else if (keyword == "f")
+        read_face(rest);
+      else
+        report(keyword);
     }
     check_indices();
     return std::move(mesh_);
@@ -37,6 +46,18 @@ class ObjParser {
       if (!lines_.next()) break;
     }
     return joined_;
+  }
+
+  /// A statement that is neither read nor known to do no harm, the first of its kind.
+  void report(std::string_view keyword) {
+    constexpr std::array<std::string_view, 8> kHarmless{"vn", "vt", "g", "o", "s", "usemtl", "mtllib", ""};
+    constexpr std::size_t kMostReported = 20;
+    if (notices_ == nullptr || keyword.starts_with('#') || reported_.size() >= kMostReported) return;
+    if (std::find(kHarmless.begin(), kHarmless.end(), keyword) != kHarmless.end()) return;
+    if (!reported_.insert(excerpt(keyword)).second) return;
+    notices_->push_back({name_, start_, excerpt(keyword),
+                         reported_.size() < kMostReported ? "this statement is not used, here and wherever it follows"
+                                                          : "neither this statement is used nor others that follow"});
   }
 
   [[noreturn]] void fail(const std::string& reason) const { fail_at_line(name_, start_, reason); }
@@ -90,6 +111,8 @@ class ObjParser {
 
   TextLines lines_;
   const std::string& name_;
+  std::vector<Notice>* notices_;
+  std::set<std::string> reported_;
   TriangleMesh mesh_;
   /// Where each triangle was read.
   std::vector<int> triangle_lines_;
@@ -99,6 +122,27 @@ class ObjParser {
 
 }  // namespace
 
-TriangleMesh parse_obj(std::string_view text, const std::string& name) { return ObjParser(text, name).run(); }
+TriangleMesh parse_obj(std::string_view text, const std::string& name, std::vector<Notice>* notices) {
+  return ObjParser(text, name, notices).run();
+}
 
 }  // namespace tangere::detail
+
+namespace tangere {
+
+std::string to_obj(const TriangleMesh& mesh) {
+  std::string text;
+  for (const Vector3& vertex : mesh.vertices) {
+    text += "v";
+    for (const double coordinate : vertex) text += " " + detail::shortest(coordinate);
+    text += "\n";
+  }
+  for (const auto& triangle : mesh.triangles) {
+    text += "f";
+    for (const int corner : triangle) text += " " + std::to_string(corner + 1);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace tangere

@@ -5,13 +5,17 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tangere/geometry/mesh.hpp"
+#include "tangere/io/robot_file.hpp"
 
 namespace tangere::detail {
 
 /// What is in a file, as it stands there; indices are valid and numbers finite. `name` is what errors start with.
-[[nodiscard]] TriangleMesh parse_obj(std::string_view text, const std::string& name);
+/// Statements of an OBJ file that are not understood are added to the notices, once each.
+[[nodiscard]] TriangleMesh parse_obj(std::string_view text, const std::string& name,
+                                     std::vector<Notice>* notices = nullptr);
 [[nodiscard]] TriangleMesh parse_stl(std::string_view bytes, const std::string& name);
 /// Throws InputError if the library was built without assimp.
 [[nodiscard]] TriangleMesh read_with_assimp(const std::filesystem::path& file);

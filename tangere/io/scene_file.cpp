@@ -10,6 +10,7 @@
 
 #include "tangere/io/json_reader.hpp"
 #include "tangere/io/shape_reader.hpp"
+#include "tangere/io/unit_check.hpp"
 #include "tangere/multibody/configuration.hpp"
 
 namespace tangere {
@@ -18,6 +19,8 @@ namespace {
 using detail::JsonValue;
 
 constexpr std::uintmax_t kLargestFile = 64u << 20;
+/// As many bodies get a notice about their units: more would say the same.
+constexpr int kMostSuspects = 20;
 
 /// Runs f; what it refuses is said at this place of the file.
 template <class F>
@@ -41,8 +44,8 @@ struct Start {
 
 class SceneReader {
  public:
-  SceneReader(std::filesystem::path folder, const LoadOptions& options)
-      : folder_(std::move(folder)), options_(options), builder_("scene") {}
+  SceneReader(std::filesystem::path file, const LoadOptions& options)
+      : file_(std::move(file)), options_(options), builder_("scene") {}
 
   Scene read(const JsonValue& root) {
     root.require_fields({"format", "version", "name", "gravity", "time_step", "bodies", "robots"});
@@ -108,6 +111,10 @@ class SceneReader {
     const bool fixed = value.has("fixed") && value.at("fixed").boolean();
     read_shapes(value, body);
     read_inertia(value, fixed, body);
+    if (const std::string remark = detail::unit_remark(body); !remark.empty() && suspects_ < kMostSuspects) {
+      notices_.push_back({file_.string(), 0, value.path(), remark});
+      ++suspects_;
+    }
     const Pose X_WB = detail::read_pose(value);
     JointSpec joint{.name = body.name, .type = fixed ? JointType::fixed : JointType::free};
     if (fixed) joint.X_PJ = X_WB;
@@ -206,7 +213,7 @@ class SceneReader {
     if (const auto base = value.find("base"))
       options.base = base->word({"fixed", "free"}) == "free" ? Base::free : Base::fixed;
     const JsonValue file = value.at("file");
-    const Robot robot = at_place(file, [&] { return load_robot(folder_ / file.text(), options); });
+    const Robot robot = at_place(file, [&] { return load_robot(file_.parent_path() / file.text(), options); });
     if (!gravity_) gravity_ = robot.model.gravity();
     if (!time_step_) time_step_ = robot.time_step;
     notices_.insert(notices_.end(), robot.notices.begin(), robot.notices.end());
@@ -300,8 +307,9 @@ class SceneReader {
     own << moved.p, moved.quaternion();
   }
 
-  std::filesystem::path folder_;
+  std::filesystem::path file_;
   const LoadOptions& options_;
+  int suspects_ = 0;
   ModelBuilder builder_;
   std::vector<Start> starts_;
   std::vector<Notice> notices_;
@@ -312,12 +320,19 @@ class SceneReader {
   std::optional<double> time_step_;
 };
 
-}  // namespace
+/// Those of the scene itself get their lines.
+void settle_notices(std::vector<Notice>& notices, std::string_view text, const std::filesystem::path& file,
+                    const LoadOptions& options) {
+  for (Notice& notice : notices)
+    if (notice.file == file.string()) notice.line = detail::json_line(text, notice.element);
+  detail::settle_notices(notices, options);
+}
 
-Scene scene_from_text(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
+/// Errors get the file and the line.
+Scene read_scene(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
   try {
     const detail::JsonDocument document(text);
-    return SceneReader(file.parent_path(), options).read(document.root());
+    return SceneReader(file, options).read(document.root());
   } catch (const detail::JsonSyntaxError& error) {
     // the parser counts bytes
     std::size_t line = 1;
@@ -329,8 +344,6 @@ Scene scene_from_text(std::string_view text, const std::filesystem::path& file, 
     throw InputError(error.field().empty() ? place : place + ": " + error.field(), error.reason());
   }
 }
-
-namespace {
 
 /// By what is in the file; by its name where that says nothing.
 bool holds_json(const std::filesystem::path& file) {
@@ -345,6 +358,12 @@ bool holds_json(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+Scene scene_from_text(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
+  Scene scene = read_scene(text, file, options);
+  settle_notices(scene.robot.notices, text, file, options);
+  return scene;
+}
 
 Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) {
   std::error_code failure;

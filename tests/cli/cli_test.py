@@ -304,6 +304,25 @@ class CliTest(unittest.TestCase):
             again.write_text(result.stdout)
             self.assertRegex(run("inspect", str(again)).stdout, r"nv +1\n +mass +2.5 kg\n")
 
+    def test_inspect_export_with_meshes(self):
+        (self.path / "t.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        file = self.robot_file("""<link name="x"><collision><geometry><mesh filename="t.obj"/></geometry></collision>
+<visual><geometry><mesh filename="t.obj"/></geometry></visual></link>
+<joint name="j" type="fixed"><parent link="base"/><child link="x"/></joint>""")
+        refused = run("inspect", file, "--export", "urdf")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("a mesh needs a file", refused.stderr)
+        for form in ("urdf", "mjcf"):
+            again = self.path / "elsewhere" / f"again.{form}"
+            again.parent.mkdir(exist_ok=True)
+            result = run("inspect", file, "--export", form, "--output", str(again))
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+            report = json.loads(run("inspect", str(again), "--json").stdout)
+            body = [body for body in report["bodies"] if body["name"] == "x"][0]
+            self.assertEqual(len(body["shapes"][0]["shape"]["A"]), 4)
+            self.assertEqual(body["visuals"][0]["mesh"]["triangles"], 4)
+        self.assertEqual(run("inspect", file, "--output", "x").returncode, 2)
+
     def test_inspect_bad_files(self):
         for content, message in (
             ("", "there is no XML in it"),

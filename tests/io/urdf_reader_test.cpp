@@ -294,6 +294,12 @@ TEST(Urdf, MeshesAreFound) {
   EXPECT_EQ(error_of(robot(link("a"))), "no error");
   EXPECT_NO_THROW((void)urdf_from_text(with_mesh("collision", "package://other/meshes/o.obj"), file));
   unsetenv("ROS_PACKAGE_PATH");
+  // a file of some folder above may be another one
+  EXPECT_TRUE(has_notice(
+      urdf_from_text(with_mesh("collision", "meshes/t.obj"), file), 3,
+      "there is no 'meshes/t.obj' beside the file: taken is " + (folder.path() / "my_robot/meshes/t.obj").string()));
+  for (const char* name : {"beside.obj", "../meshes/t.obj", "package://my_robot/meshes/t.obj"})
+    EXPECT_TRUE(urdf_from_text(with_mesh("collision", name), file).notices.empty()) << name;
   // drawn as it is
   const Robot r = urdf_from_text(with_mesh("visual", "beside.obj"), file);
   const auto& drawn = r.model.body(0).spec.visuals.at(0);
