@@ -64,6 +64,10 @@ class LcpDerivatives {
   [[nodiscard]] ScratchMatrix::ConstView d_v() const { return d_v_.view(); }
   [[nodiscard]] ScratchMatrix::ConstView d_tau() const { return d_tau_.view(); }
 
+  /// s_x of the rows of the system (those of the clamped rows with RowUse::all), after `linearise`.
+  [[nodiscard]] ScratchMatrix::ConstView s_q() const { return s_q_.view(); }
+  [[nodiscard]] ScratchMatrix::ConstView s_v() const { return s_v_.view(); }
+
   /// The clamped rows, and df of them (their number x nv), after `expand`; only of RowUse::all.
   [[nodiscard]] std::span<const int> clamped() const { return clamped_; }
   void force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& df_dtau);

@@ -60,7 +60,10 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   m.problem.contacts = tape.problem.contacts;
   m.problem.motions.assign(tape.problem.motions.begin(),
                            tape.problem.motions.begin() + static_cast<std::ptrdiff_t>(tape.problem.contacts.size()));
-  set_aside_bouncing(world, true, m);
+  m.all_contacts = m.problem.contacts;
+  m.all_motions = m.problem.motions;
+  m.bouncing.clear();
+  set_aside_bouncing(world, true, m.problem, m);
   (void)solve_rows(world, at, true, *m.after_lcp, m.problem, m);
   const auto rate = [&](const VectorX& v) {
     VectorX a;
@@ -98,7 +101,8 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
 
   // and after it
   const State then{at.q, impact.v_plus};
-  const LcpSolution& later = solve_after(world, then, tape.u, true, m);
+  contacts_after(world, then, tape.u, true, m);
+  const LcpSolution& later = solve_after(world, then, true, m);
   Tape after;
   record(then, tape.u, later, m.after_problem, after);
   const VectorX a_p = rate(then.v);

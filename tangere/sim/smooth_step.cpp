@@ -124,7 +124,7 @@ const StepResult& smooth_step(const World& world, const State& state, VectorArgu
     tape->q = state.q;
     tape->v = state.v;
     tape->u = u;
-    tape->impact_time = -1.0;
+    tape->num_impacts = 0;
     tape->parts.clear();
   }
   const SmoothSolution& solution = smooth.contact.solve(m.data, smooth_state(world, state.q, state.v, m));

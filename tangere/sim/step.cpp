@@ -164,7 +164,7 @@ void record(const State& state, VectorArgument u, const LcpSolution& solution, c
   tape.w = solution.w;
   tape.sets = solution.sets;
   tape.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
-  tape.impact_time = -1.0;
+  tape.num_impacts = 0;
 }
 
 void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgument v, State& next) {
@@ -196,6 +196,7 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   StepResult& result = m.result;
   result.profile = {};
   result.impacts = {};
+  result.bounced_at_end = false;
   if (m.smooth != nullptr) return smooth_step(world, state, u, m, next, tape);
   Stopwatch stopwatch(m.profiling);
 
@@ -205,7 +206,9 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   find_contacts(world, state, tape != nullptr, m.problem, m);
   stopwatch.lap(result.profile.collision);
   if (bounces_inside(world, m)) {
-    if (bounce_step(world, state, u, m, next, tape)) return result;
+    const BounceOutcome outcome = bounce_step(world, state, u, m, next, tape);
+    if (outcome == BounceOutcome::inside) return result;
+    result.bounced_at_end = outcome == BounceOutcome::at_end;
     smooth_dynamics(world, state, u, m);
     m.velocities.set(model, m.data, state.v);
   }

@@ -233,10 +233,9 @@ void fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::
     columns.fill(parameters[i], out.col(static_cast<Eigen::Index>(i)));
 }
 
-/// v_p of the impact, and the distance there.
-void fill_impact(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
-                 BounceColumns& out) {
-  const Tape& impact = tape.parts[0];
+/// v_p of an impact, and the distance there.
+void fill_impact(const World& world, const Tape& impact, int contact, Workspace::Memory& m,
+                 std::span<const StepParameter> parameters, BounceColumns::Impact& out) {
   const Model& weightless = *world.impact_model();
   prepare_impacts(world, m);
   const VectorX zero = VectorX::Zero(world.nv());
@@ -246,7 +245,7 @@ void fill_impact(const World& world, const Tape& tape, Workspace::Memory& m, std
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
     columns.fill(parameters[i], out.impact.col(column));
-    out.distance[column] = columns.distance(parameters[i], tape.impact_contact);
+    out.distance[column] = columns.distance(parameters[i], contact);
   }
 }
 
@@ -263,11 +262,14 @@ void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   const auto count = static_cast<int>(parameters.size());
   const MomentColumns moments = moment_columns(world, parameters);
   if (tape.bounced()) {
-    BounceColumns columns(world.nv(), count);
+    BounceColumns columns(world.nv(), count, tape.num_impacts);
     columns.moments = &moments;
     fill_part(world, tape, m, parameters, columns.before);
-    fill_impact(world, tape, m, parameters, columns);
-    fill_part(world, tape.parts[1], m, parameters, columns.after);
+    for (int i = 0; i < tape.num_impacts; ++i) {
+      BounceColumns::Impact& impact = columns.impacts[static_cast<std::size_t>(i)];
+      fill_impact(world, tape.impact(i), tape.events[static_cast<std::size_t>(i)].contact, m, parameters, impact);
+      fill_part(world, tape.after_impact(i), m, parameters, impact.after);
+    }
     BounceChain(world, tape, workspace).apply(columns, out.q, out.v);
     return;
   }

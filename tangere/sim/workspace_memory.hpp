@@ -13,6 +13,15 @@ namespace tangere {
 
 struct SmoothMemory;
 
+/// Trees in a step with impacts, each since its last one: q ⊕ dt (x u + ½ x² a), velocity u + x a, x the part of the
+/// step since then. One number a coordinate; a is the change of the velocity over a whole step.
+struct Flight {
+  VectorX q;
+  VectorX u;
+  VectorX a;
+  VectorX since;
+};
+
 struct Workspace::Memory {
   explicit Memory(const World& world);
   ~Memory();
@@ -43,13 +52,16 @@ struct Workspace::Memory {
   ContactProblem after_problem;
   std::vector<Contact> all_contacts;
   std::vector<FrameMotion> all_motions;
+  /// Contacts that will bounce, and those that have.
   std::vector<Contact> bouncing;
-  std::vector<char> bouncing_dofs;
+  std::vector<Contact> impacts;
+  /// The impact in hand, and how many each coordinate has had.
+  ImpactEvent impact;
+  std::vector<int> impacts_of_dof;
+  Flight flight;
   State before_impact;
   State at_impact;
   State after_impact;
-  VectorX v_without;
-  VectorX impact_normal;
   VectorX impact_d;
   VectorX impact_v;
   VectorX impact_way;
