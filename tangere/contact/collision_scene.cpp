@@ -1,10 +1,12 @@
 #include "tangere/contact/collision_scene.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "tangere/contact/contact_frame.hpp"
 #include "tangere/geometry/bounds.hpp"
+#include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {
@@ -79,8 +81,8 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
     const Pose& X_WA = poses_[static_cast<std::size_t>(a)];
     const Pose& X_WB = poses_[static_cast<std::size_t>(b)];
     ManifoldOptions query;
-    query.margin =
-        options.margin + (speeds_[static_cast<std::size_t>(a)] + speeds_[static_cast<std::size_t>(b)]) * time_step;
+    const double speed = speeds_[static_cast<std::size_t>(a)] + speeds_[static_cast<std::size_t>(b)];
+    query.margin = std::min(options.margin + speed * time_step, detail::kLargestSize);
     query.derivatives = motions != nullptr;
     for (const Manifold& patch : manifolds(A.shape, X_WA, B.shape, X_WB, query, manifolds_)) {
       for (int k = 0; k < patch.num_points; ++k) {

@@ -29,6 +29,27 @@ void require(const char* name, VectorArgument x, int size) {
                        "must be finite, got " + detail::to_text(x[i]));
 }
 
+/// False for NaN too.
+bool in_range(VectorArgument x) { return (x.array().abs() <= kLargestCoordinate).all(); }
+
+bool in_range(const State& state) { return in_range(state.q) && in_range(state.v); }
+
+/// The state as it was, nothing else to tell.
+void stand_still(const State& state, VectorArgument u, StepResult& result, State& next, Tape* tape) {
+  const StepProfile profile = result.profile;
+  result = {};
+  result.status = StepStatus::not_finite;
+  result.profile = profile;
+  next = state;
+  if (tape == nullptr) return;
+  tape->q = state.q;
+  tape->v = state.v;
+  tape->u = u;
+  tape->status = result.status;
+  tape->impact_time = -1.0;
+  tape->parts.clear();
+}
+
 /// Adds the time since the last call to a phase.
 class Stopwatch {
  public:
@@ -38,7 +59,7 @@ class Stopwatch {
   void lap(double& phase) {
     if (!on_) return;
     const auto now = std::chrono::steady_clock::now();
-    phase = std::chrono::duration<double>(now - last_).count();
+    phase += std::chrono::duration<double>(now - last_).count();
     last_ = now;
   }
 
@@ -166,43 +187,52 @@ void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgum
   }
 }
 
+namespace {
+
+/// A step by hard contact. False where the numbers run away before its end.
+bool hard_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
+               Tape* tape) {
+  const WorldOptions& options = world.options();
+  StepResult& result = m.result;
+  Stopwatch stopwatch(m.profiling);
+
+  smooth_dynamics(world, state, u, m);
+  stopwatch.lap(result.profile.dynamics);
+  if (!in_range(m.v_free)) return false;
+
+  find_contacts(world, state, tape != nullptr, m.problem, m);
+  stopwatch.lap(result.profile.collision);
+  if (bounces_inside(world, m)) {
+    if (bounce_step(world, state, u, m, next, tape)) return true;
+    smooth_dynamics(world, state, u, m);
+    m.velocities.set(world.model(), m.data, state.v);
+  }
+
+  const LcpSolution& solution = solve_rows(world, state, tape != nullptr, m.lcp, m.problem, m);
+  if (!in_range(m.v_plus)) return false;
+  set_result(solution, m.problem, result);
+  if (tape != nullptr) record(state, u, solution, m.problem, *tape);
+  m.delta = options.time_step * (options.integrator == Integrator::semi_implicit ? m.v_plus : state.v);
+  advance(world, state.q, m.delta, m.v_plus, next);
+  return true;
+}
+
+}  // namespace
+
 const StepResult& step(const World& world, const State& state, VectorArgument u, Workspace& workspace, State& next,
                        Tape* tape) {
   require("q", state.q, world.nq());
   require("v", state.v, world.nv());
   require("u", u, world.nu());
-  const Model& model = world.model();
-  const WorldOptions& options = world.options();
   Workspace::Memory& m = workspace.memory();
-  StepResult& result = m.result;
-  result.profile = {};
-  result.impacts = {};
-  if (m.smooth != nullptr) return smooth_step(world, state, u, m, next, tape);
-  Stopwatch stopwatch(m.profiling);
-
-  smooth_dynamics(world, state, u, m);
-  stopwatch.lap(result.profile.dynamics);
-
-  find_contacts(world, state, tape != nullptr, m.problem, m);
-  stopwatch.lap(result.profile.collision);
-  if (bounces_inside(world, m)) {
-    if (bounce_step(world, state, u, m, next, tape)) return result;
-    smooth_dynamics(world, state, u, m);
-    m.velocities.set(model, m.data, state.v);
-  }
-
-  const LcpSolution& solution = solve_rows(world, state, tape != nullptr, m.lcp, m.problem, m);
-  set_result(solution, m.problem, result);
-  if (tape != nullptr) record(state, u, solution, m.problem, *tape);
-  if (!m.v_plus.allFinite()) {
-    result.status = StepStatus::not_finite;
-    if (tape != nullptr) tape->status = result.status;
-    if (&next != &state) next = state;
-    return result;
-  }
-  m.delta = options.time_step * (options.integrator == Integrator::semi_implicit ? m.v_plus : state.v);
-  advance(world, state.q, m.delta, m.v_plus, next);
-  return result;
+  m.result.profile = {};
+  m.result.impacts = {};
+  m.start = state;  // `next` may be `state`
+  const auto make_step = m.smooth != nullptr ? smooth_step : hard_step;
+  if (in_range(m.start) && make_step(world, m.start, u, m, next, tape) && in_range(next)) return m.result;
+  workspace.forget();
+  stand_still(m.start, u, m.result, next, tape);
+  return m.result;
 }
 
 }  // namespace tangere

@@ -27,11 +27,16 @@
 
 namespace tangere {
 
+/// Positions and velocities of a step are below this, which leaves room for the squares and products that contact forms
+/// of them.
+inline constexpr double kLargestCoordinate = 1e20;
+
 enum class StepStatus {
   solved,
   /// The contact problem was not solved to its tolerance: the best impulses found are applied.
   approximate_contact,
-  /// The velocities would leave the numbers there are: the next state is the old one.
+  /// The numbers run away: a position or a velocity is or would be beyond kLargestCoordinate, or not finite. The next
+  /// state is the old one; there are no contacts, rows or impulses, and no derivatives.
   not_finite,
 };
 

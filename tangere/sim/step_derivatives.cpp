@@ -10,6 +10,14 @@
 #include "tangere/sim/workspace_memory.hpp"
 
 namespace tangere {
+
+void require_tape(const World& world, const Tape& tape) {
+  if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
+    throw InputError("tape", "is not of this world");
+  if (tape.status == StepStatus::not_finite)
+    throw InputError("tape", "is of a step whose numbers ran away: it has no derivatives");
+}
+
 SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Memory& m) {
   return {.problem = tape.problem,
           .q = tape.q,
@@ -25,8 +33,7 @@ SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Me
 }
 
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDerivatives::RowUse use) {
-  if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
-    throw InputError("tape", "is not of this world");
+  require_tape(world, tape);
   if (world.options().formulation != Formulation::lcp)
     throw InputError("formulation", "this derivative is of the rows of hard contact: lcp only");
   actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);

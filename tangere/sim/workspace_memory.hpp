@@ -29,6 +29,8 @@ struct Workspace::Memory {
   VectorX v_plus;
   VectorX delta;
   StepResult result;
+  /// The state that a step begins with.
+  State start;
   bool profiling = false;
 
   /// Smooth contact (smooth_step.hpp); null with lcp.
@@ -91,6 +93,8 @@ void set_impulses(const LcpSolution& solution, ContactProblem& problem);
 /// q' = q ⊕ d; v' = v, the linear velocities of free joints turned into the new frame.
 void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgument v, State& next);
 
+/// InputError for a tape that is not of this world, or of a step that has no derivatives.
+void require_tape(const World& world, const Tape& tape);
 /// A tape, as the derivatives want it, after `actuation_derivatives` for it.
 [[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Memory& m);
 /// Actuators and rows of a tape, linearised. InputError if it is not of this world.
