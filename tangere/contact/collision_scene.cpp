@@ -20,6 +20,9 @@ double reach_of(const CollisionShape& shape) {
   return farthest.allFinite() ? farthest.norm() : kInfinity;
 }
 
+/// Of the fastest point within reach of the body's origin.
+double largest_speed(const Vector6& V, double reach) { return V.head<3>().norm() + V.tail<3>().norm() * reach; }
+
 Aabb widened(const Aabb& box, double by) {
   return {box.lower - Vector3::Constant(by), box.upper + Vector3::Constant(by)};
 }
@@ -50,7 +53,8 @@ ContactFinder::ContactFinder(const Model& model, const CollisionScene& scene) {
 
 void ContactFinder::find(const Model& model, const CollisionScene& scene, const Data& data,
                          const BodyVelocities& velocities, double time_step, const ContactOptions& options,
-                         std::vector<Contact>& contacts, std::vector<FrameMotion>* motions) {
+                         std::vector<Contact>& contacts, std::vector<FrameMotion>* motions,
+                         const BodyVelocities* expected) {
   contacts.clear();
   if (motions != nullptr) motions->clear();
 
@@ -63,8 +67,10 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
     poses_[i] = X_WB * shape.X_BS;
     speeds_[i] = 0.0;
     if (!way_of(model, at.body).empty()) {
-      const Vector6 V = velocities.twist(model, data, at.body, X_WB.p);
-      speeds_[i] = V.head<3>().norm() + V.tail<3>().norm() * at.reach + model.gravity().norm() * time_step;
+      speeds_[i] =
+          largest_speed(velocities.twist(model, data, at.body, X_WB.p), at.reach) + model.gravity().norm() * time_step;
+      if (expected != nullptr)
+        speeds_[i] = std::max(speeds_[i], largest_speed(expected->twist(model, data, at.body, X_WB.p), at.reach));
     }
     broad_phase_.update(static_cast<int>(i),
                         widened(bounds(shape.shape, poses_[i]), 0.5 * options.margin + speeds_[i] * time_step));

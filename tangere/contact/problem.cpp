@@ -99,7 +99,7 @@ class Assembly {
     }
   }
 
-  void add_coordinates(VectorArgument q, VectorArgument v) {
+  void add_coordinates(VectorArgument q, VectorArgument fastest) {
     for (const Joint& joint : model_.joints()) {
       for (int k = 0; k < joint.nv; ++k) {
         const int dof = joint.first_v + k;
@@ -107,7 +107,7 @@ class Assembly {
         // coordinates with a quaternion have no limits
         if (options_.joint_limits && joint.nq == joint.nv) {
           const double position = q[joint.first_q + k];
-          const double reach = dt_ > 0.0 ? kLimitMargin + 2.0 * dt_ * std::abs(v[dof]) : options_.touching;
+          const double reach = dt_ > 0.0 ? kLimitMargin + 2.0 * dt_ * std::abs(fastest[dof]) : options_.touching;
           if (position - spec.lower < reach) add_limit(dof, 1.0, position - spec.lower);
           if (spec.upper - position < reach) add_limit(dof, -1.0, spec.upper - position);
         }
@@ -308,7 +308,7 @@ double normal_velocity(const Model& model, const Data& data, const BodyVelocitie
 }
 
 void ProblemBuilder::build(const Model& model, const RowScales& scales, const Data& data,
-                           const BodyVelocities& velocities, VectorArgument q, VectorArgument v, double time_step,
+                           const BodyVelocities& velocities, VectorArgument q, VectorArgument fastest, double time_step,
                            const ContactOptions& options, bool with_motions, ContactProblem& problem) {
   problem.time_step = time_step;
   problem.redundancy = options.redundancy;
@@ -322,7 +322,7 @@ void ProblemBuilder::build(const Model& model, const RowScales& scales, const Da
   Assembly assembly(model, data, scales, time_step, options, with_motions, problem);
   assembly.add_contacts(velocities);
   if (options.constraints) assembly.add_constraints();
-  assembly.add_coordinates(q, v);
+  assembly.add_coordinates(q, fastest);
   assembly.set_compliances(blocks_of_tree_);
   assembly.fill_jacobian(columns_);
 }

@@ -105,14 +105,15 @@ struct ContactProblem {
 [[nodiscard]] double normal_velocity(const Model& model, const Data& data, const BodyVelocities& velocities,
                                      const Contact& contact);
 
-/// Fills a problem whose contacts (and, for derivatives, their motions) have been found. `v` is the old velocity, at
-/// which impacts are judged; `data` has the poses at q. With a time step of 0 it is that of an impact: impulses only,
+/// Fills a problem whose contacts (and, for derivatives, their motions) have been found. `velocities` are the old ones,
+/// at which impacts are judged; `data` has the poses at q. `fastest` is how fast each coordinate may be in the step, as
+/// far as is known: limits within its reach take part. With a time step of 0 it is that of an impact: impulses only,
 /// no gaps are closed, and what rubs in joints has no time to.
 class ProblemBuilder {
  public:
   void build(const Model& model, const RowScales& scales, const Data& data, const BodyVelocities& velocities,
-             VectorArgument q, VectorArgument v, double time_step, const ContactOptions& options, bool with_motions,
-             ContactProblem& problem);
+             VectorArgument q, VectorArgument fastest, double time_step, const ContactOptions& options,
+             bool with_motions, ContactProblem& problem);
 
  private:
   Matrix6X columns_;

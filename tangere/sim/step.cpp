@@ -71,7 +71,11 @@ class Stopwatch {
 }  // namespace
 
 Workspace::Memory::Memory(const World& world)
-    : data(world.model()), velocities(world.model()), finder(world.model(), world.scene()), lcp(world.model()) {
+    : data(world.model()),
+      velocities(world.model()),
+      expected_velocities(world.model()),
+      finder(world.model(), world.scene()),
+      lcp(world.model()) {
   if (world.options().formulation != Formulation::lcp) smooth = std::make_unique<SmoothMemory>(world);
 }
 Workspace::Memory::~Memory() = default;
@@ -126,21 +130,20 @@ void find_contacts(const World& world, const State& state, bool with_motions, Co
                    Workspace::Memory& m) {
   const Model& model = world.model();
   m.velocities.set(model, m.data, state.v);
+  m.expected_velocities.set(model, m.data, m.v_free);
   m.finder.find(model, world.scene(), m.data, m.velocities, world.options().time_step, world.options().contact,
-                problem.contacts, with_motions ? &problem.motions : nullptr);
-  const auto is_elastic = [](const Contact& contact) { return contact.restitution > 0.0; };
-  if (std::none_of(problem.contacts.begin(), problem.contacts.end(), is_elastic)) return;
-  m.velocities.set(model, m.data, m.v_free);
+                problem.contacts, with_motions ? &problem.motions : nullptr, &m.expected_velocities);
   for (Contact& contact : problem.contacts)
-    if (is_elastic(contact)) contact.expected_velocity = normal_velocity(model, m.data, m.velocities, contact);
-  m.velocities.set(model, m.data, state.v);
+    if (contact.restitution > 0.0)
+      contact.expected_velocity = normal_velocity(model, m.data, m.expected_velocities, contact);
 }
 
 const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, LcpContact& lcp,
                               ContactProblem& problem, Workspace::Memory& m) {
   const WorldOptions& options = world.options();
   Stopwatch stopwatch(m.profiling);
-  m.builder.build(world.model(), world.scales(), m.data, m.velocities, state.q, state.v, options.time_step,
+  m.fastest = state.v.cwiseAbs().cwiseMax(m.v_free.cwiseAbs());
+  m.builder.build(world.model(), world.scales(), m.data, m.velocities, state.q, m.fastest, options.time_step,
                   options.contact, with_motions, problem);
   stopwatch.lap(m.result.profile.rows);
   const LcpSolution& solution =

@@ -19,6 +19,8 @@ struct Workspace::Memory {
 
   Data data;
   BodyVelocities velocities;
+  /// At v_free.
+  BodyVelocities expected_velocities;
   ContactFinder finder;
   ProblemBuilder builder;
   LcpContact lcp;
@@ -26,6 +28,8 @@ struct Workspace::Memory {
   VectorX tau;
   VectorX a;
   VectorX v_free;
+  /// The larger of |v| and |v_free|.
+  VectorX fastest;
   VectorX v_plus;
   VectorX delta;
   StepResult result;

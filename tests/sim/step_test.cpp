@@ -254,6 +254,32 @@ TEST(Constraints, OfALinkThatOnlyTurns) {
   for (const BoxedLcpRow& box : tape.problem.boxes) EXPECT_GT(box.compliance, 0.0);
 }
 
+/// Forces that a step begins with bring bodies farther than their velocities do: they stop all the same.
+TEST(Tunnelling, NotByForces) {
+  const StepCase ball =
+      free_bodies("ball", {{Sphere{0.1}, Pose::translation({0.0, 0.0, 0.15})}}, 0.5, 0.0, {.time_step = 0.01});
+  Workspace workspace(ball.world);
+  State next;
+  VectorX u = VectorX::Zero(6);
+  u[2] = -1e4;
+  EXPECT_EQ(step(ball.world, ball.state, u, workspace, next).contacts.size(), 1U);
+  EXPECT_GE(next.q[2], 0.0999);
+
+  // by a spring, to the end of a rail
+  ModelBuilder builder("rail");
+  builder.add_body({.name = "cart", .inertia = {.mass = 1.0, .inertia = Matrix3::Identity()}},
+                   {.name = "rail",
+                    .type = JointType::prismatic,
+                    .axis = Vector3::UnitX(),
+                    .dofs = {{.lower = -0.1, .upper = 0.1, .stiffness = 1e4, .rest = 5.0}}});
+  const World rail(builder.build(), {}, {.time_step = 0.01});
+  Workspace on_rail(rail);
+  EXPECT_EQ(step(rail, {VectorX::Zero(1), VectorX::Zero(1)}, VectorX::Zero(1), on_rail, next).status,
+            StepStatus::solved);
+  EXPECT_LE(next.q[0], 0.1 + 1e-9);
+  EXPECT_GT(next.q[0], 0.09);
+}
+
 TEST(StepInput, IsChecked) {
   const StepCase& one = all_step_cases().front();
   Workspace workspace(one.world);

@@ -159,6 +159,8 @@ std::vector<StepCase> make_cases() {
                                 twist(-1.0, 0.1, 0.0, 0.3, 0.2, 0.1)}},
                               0.3, 0.8, fine));
   one("SphereBeforeTheFloor", Sphere{0.2}, turned({0.0, 0.1, 0.2011}), twist(0.3, 0.1, -1.5, 0.5, 0.4, 0.3), 0.6);
+  one("SpherePressedIntoTheFloor", Sphere{0.2}, turned({0.0, 0.1, 0.25}), twist(0.3, 0.1, 0.5, 0.5, 0.4, 0.3), 0.6);
+  cases.back().u[2] = -1e5;
 
   // a bounce, and somebody who has nothing to do with it
   cases.push_back(
