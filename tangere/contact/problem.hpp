@@ -10,8 +10,8 @@
 /// are such blocks, and so are welds and connected points (x on B, D turning with A): all move by one `FrameMotion`,
 /// and no derivative knows which is which. Limits, dry friction and mimics are rows of one or two coordinates.
 ///
-/// A target is −gain φ for the gap φ that the row closes, or −restitution J v where a
-/// contact bounces.
+/// A target closes the gap φ of its row, dtarget = −gain dφ (docs/algorithms/hard-contact.md, section 2), or is
+/// −restitution J v where a contact bounces.
 
 #include <span>
 #include <vector>

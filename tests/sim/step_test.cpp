@@ -254,6 +254,27 @@ TEST(Constraints, OfALinkThatOnlyTurns) {
   for (const BoxedLcpRow& box : tape.problem.boxes) EXPECT_GT(box.compliance, 0.0);
 }
 
+/// A weld that is far open is closed at the speed of corrections, not at once.
+TEST(Constraints, AreClosedGently) {
+  ModelBuilder builder("open");
+  builder.set_gravity(Vector3::Zero());
+  for (const char* name : {"left", "right"})
+    builder.add_body({.name = name, .inertia = {.mass = 1.0, .inertia = 0.01 * Matrix3::Identity()}},
+                     {.name = name, .type = JointType::free});
+  builder.add_constraint({.name = "weld", .kind = LoopConstraint::Kind::weld, .body_A = 0, .body_B = 1});
+  const World world(builder.build(), {}, {.time_step = 1e-3});
+  Workspace workspace(world);
+  State state{neutral_configuration(world.model()), VectorX::Zero(12)};
+  state.q[7] = 0.2;
+  state.q.segment<4>(10) = Eigen::Quaterniond(so3::exp({0.0, 0.0, 0.5})).coeffs();
+  (void)step(world, state, VectorX::Zero(12), workspace, state);
+  const double limit = world.options().contact.correction_speed;
+  EXPECT_NEAR(state.v.segment<3>(0).norm() + state.v.segment<3>(6).norm(), limit, 0.2 * limit);
+  EXPECT_NEAR(state.v.segment<3>(9).norm() + state.v.segment<3>(3).norm(), limit, 0.2 * limit);
+  for (int i = 0; i < 2000; ++i) (void)step(world, state, VectorX::Zero(12), workspace, state);
+  EXPECT_NEAR_ABSOLUTE(Vector3(state.q.head<3>()), Vector3(state.q.segment<3>(7)), 1e-6);
+}
+
 /// Forces that a step begins with bring bodies farther than their velocities do: they stop all the same.
 TEST(Tunnelling, NotByForces) {
   const StepCase ball =

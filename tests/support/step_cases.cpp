@@ -234,7 +234,16 @@ std::vector<StepCase> make_cases() {
   mimic.state.q << 0.1, 0.3, 0.33, 0.2;
   mimic.state.v << 0.3, -0.2, 0.1, 0.4;
   cases.push_back(mimic);
+  StepCase off = mimic;
+  off.name = "ArmWithAMimicFarOff";
+  off.state.q[2] = 0.6;
+  cases.push_back(off);
   cases.push_back(held_together(fine));
+  // some rows beyond the speed of corrections, some not
+  StepCase torn = held_together(fine);
+  torn.name = "TornApart";
+  torn.state.q.segment<3>(10) << 1.5, 0.2, 1.23;
+  cases.push_back(torn);
   cases.push_back(scene_case("JumpWorm", "jump_worm.xml", {}));
   cases.push_back(scene_case("Catapult", "catapult.xml", {}));
   cases.push_back(scene_case("HalfCheetah", "half_cheetah.xml", {.time_step = 2e-3}));
