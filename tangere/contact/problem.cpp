@@ -65,7 +65,10 @@ class Assembly {
 
       Target target = target_of_gap(contact.distance, dt_, options_);
       const double closing = normal_velocity(model_, data_, velocities, contact);
-      Row normal{.kind = RowKind::normal, .target = target.value, .gain = target.gain};
+      Row normal{.kind = RowKind::normal,
+                 .target = target.value,
+                 .gain = target.gain,
+                 .connected_mass = scales_.connected_mass(contact.body_A, contact.body_B)};
       if (bounces(contact, closing, dt_, options_)) {
         normal.target = -contact.restitution * closing;
         normal.gain = 0.0;

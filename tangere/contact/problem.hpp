@@ -44,6 +44,8 @@ struct Row {
   double gain = 0.0;
   /// Positive where the row bounces.
   double restitution = 0.0;
+  /// Of a normal: kilograms of all that is connected with its bodies.
+  double connected_mass = 0.0;
 };
 
 /// Two bodies with something between them; twists of both are taken about `origin`.

@@ -275,6 +275,22 @@ TEST(Constraints, AreClosedGently) {
   EXPECT_NEAR_ABSOLUTE(Vector3(state.q.head<3>()), Vector3(state.q.segment<3>(7)), 1e-6);
 }
 
+/// A link that stands inside the floor, straight under its hinge, can leave only by a fast turn: it is left alone.
+TEST(Penetration, IsNotTakenBackByForce) {
+  for (const StepCase& one : all_step_cases()) {
+    if (one.name != "ArmPushingAlongItself") continue;
+    Workspace workspace(one.world);
+    State state{one.state.q, VectorX::Zero(1)};
+    Tape tape;
+    ASSERT_EQ(step(one.world, state, VectorX::Zero(1), workspace, state, &tape).contacts.size(), 1U);
+    EXPECT_LT(tape.problem.contacts[0].distance, -5e-4);
+    EXPECT_EQ(tape.problem.rows[0].target, 0.0);
+    EXPECT_LT(std::abs(state.v[0]), 0.1);
+    return;
+  }
+  FAIL();
+}
+
 /// Forces that a step begins with bring bodies farther than their velocities do: they stop all the same.
 TEST(Tunnelling, NotByForces) {
   const StepCase ball =

@@ -221,6 +221,11 @@ std::vector<StepCase> make_cases() {
   touching.state.q << 0.5, 0.2, 0.234;
   touching.state.v << 0.3, -0.2, 0.5;
   cases.push_back(touching);
+  // straight down, inside the floor, which it could leave only along itself
+  StepCase straight = arm("ArmPushingAlongItself", 1, 0.449, {}, fine);
+  straight.state.q << 1.5703;
+  straight.state.v << -0.2;
+  cases.push_back(straight);
   StepCase limited =
       arm("ArmAtItsLimits", 4, 2.0, {.lower = -0.5, .upper = 0.5, .damping = 0.2, .armature = 0.01}, fine);
   limited.state.q << 0.5004, 0.2, -0.5003, 0.4995;
