@@ -125,6 +125,7 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
     tape->q = state.q;
     tape->v = state.v;
     tape->u = u;
+    tape->formulation = world.options().formulation;
     tape->impact_time = -1.0;
     tape->parts.clear();
   }

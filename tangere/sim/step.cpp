@@ -35,7 +35,8 @@ bool in_range(VectorArgument x) { return (x.array().abs() <= kLargestCoordinate)
 bool in_range(const State& state) { return in_range(state.q) && in_range(state.v); }
 
 /// The state as it was, nothing else to tell.
-void stand_still(const State& state, VectorArgument u, StepResult& result, State& next, Tape* tape) {
+void stand_still(const State& state, VectorArgument u, Formulation formulation, StepResult& result, State& next,
+                 Tape* tape) {
   const StepProfile profile = result.profile;
   result = {};
   result.status = StepStatus::not_finite;
@@ -46,6 +47,7 @@ void stand_still(const State& state, VectorArgument u, StepResult& result, State
   tape->v = state.v;
   tape->u = u;
   tape->status = result.status;
+  tape->formulation = formulation;
   tape->impact_time = -1.0;
   tape->parts.clear();
 }
@@ -177,6 +179,7 @@ void record(const State& state, VectorArgument u, const LcpSolution& solution, c
   tape.w = solution.w;
   tape.sets = solution.sets;
   tape.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
+  tape.formulation = Formulation::lcp;
   tape.impact_time = -1.0;
 }
 
@@ -234,7 +237,7 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   const auto make_step = m.smooth != nullptr ? smooth_step : hard_step;
   if (in_range(m.start) && make_step(world, m.start, u, m, next, tape) && in_range(next)) return m.result;
   workspace.forget();
-  stand_still(m.start, u, m.result, next, tape);
+  stand_still(m.start, u, world.options().formulation, m.result, next, tape);
   return m.result;
 }
 

@@ -80,6 +80,8 @@ struct Tape {
   ScratchVector w;
   std::vector<RowSet> sets;
   StepStatus status = StepStatus::solved;
+  /// Of the world that made it.
+  Formulation formulation = Formulation::lcp;
   /// Where something bounced inside the step (bounce.hpp), the rest of it: the impact, and the step after it. The above
   /// is then the step up to the impact.
   std::vector<Tape> parts;

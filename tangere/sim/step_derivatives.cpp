@@ -2,6 +2,8 @@
 
 #include "tangere/sim/step_derivatives.hpp"
 
+#include <string>
+
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
@@ -14,6 +16,9 @@ namespace tangere {
 void require_tape(const World& world, const Tape& tape) {
   if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
     throw InputError("tape", "is not of this world");
+  if (tape.formulation != world.options().formulation)
+    throw InputError("tape", "is of a step by " + std::string(to_string(tape.formulation)) +
+                                 ", and the world's are by " + std::string(to_string(world.options().formulation)));
   if (tape.status == StepStatus::not_finite)
     throw InputError("tape", "is of a step whose numbers ran away: it has no derivatives");
 }
