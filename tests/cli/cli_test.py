@@ -61,7 +61,8 @@ class CliTest(unittest.TestCase):
             self.assertEqual(run(command, "--help").returncode, 0)
 
     def test_wrong_arguments(self):
-        for arguments in ([], ["dance"], ["query"], ["query", "a", "b"], ["--nonsense"], ["doctor", "--nonsense"], ["demo", "--seed", "x"], ["inspect"],
+        for arguments in ([], ["dance"], ["query"], ["query", "a", "b"], ["--nonsense"], ["doctor", "--nonsense"], ["demo", "--seed", "x"], ["demo", "--seed", "-1"],
+                          ["simulate", str(SCENES / "cartpole.xml"), "--seed", "-1"], ["inspect"],
                           ["inspect", "a", "--base", "floating"], ["inspect", "a", "--export", "sdf"], ["simulate"],
                           ["simulate", "a", "--contact", "magic"], ["simulate", "a", "--steps", "1.5"], ["simulate", "a", "--u", "x"]):
             result = run(*arguments)
