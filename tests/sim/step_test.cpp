@@ -60,7 +60,7 @@ TEST_P(Step, WithoutCorrectionRowsDoNoWork) {
   WorldOptions options = world.options();
   options.contact.correction = 0.0;
   options.contact.bounce = BounceMode::discrete;
-  const World still(world.model(), {}, options);
+  const World still(world.model(), world.actuators(), options);
   Workspace memory(still);
   State now = state;
   Data data(still.model());

@@ -55,6 +55,27 @@ StepCase arm(const std::string& name, int num_links, double height, const DofSpe
   return {name, std::move(world), std::move(state), std::move(u)};
 }
 
+/// The arm on the floor, moved by actuators of every kind, with gears; one at the end of its control's range, one at
+/// that of its force's.
+StepCase with_actuators(const StepCase& arm) {
+  using Kind = Actuator::Kind;
+  const std::vector<Actuator> actuators{
+      {.name = "motor", .kind = Kind::motor, .dof = 0, .gear = 3.0, .gain = 2.0},
+      {.name = "position", .kind = Kind::position, .dof = 1, .gear = 2.0, .gain = 30.0, .damping = 1.0},
+      {.name = "velocity", .kind = Kind::velocity, .dof = 2, .gear = 1.5, .gain = 3.0},
+      {.name = "at its control", .kind = Kind::position, .dof = 0, .gain = 20.0, .upper_control = 0.4},
+      {.name = "at its force",
+       .kind = Kind::velocity,
+       .dof = 1,
+       .gain = 50.0,
+       .lower_force = -2.0,
+       .upper_force = 2.0}};
+  World world(arm.world.model(), actuators, arm.world.options());
+  VectorX u(5);
+  u << -0.1, 0.5, 0.8, 0.7, 1.5;
+  return {"ArmWithActuators", std::move(world), arm.state, std::move(u)};
+}
+
 /// Two free boxes and an arm, held together by a weld (a little off) and by a connected point.
 StepCase held_together(const WorldOptions& options) {
   StepCase base = arm("HeldTogether", 3, 1.5, {}, options);
@@ -221,6 +242,18 @@ std::vector<StepCase> make_cases() {
   touching.state.q << 0.5, 0.2, 0.234;
   touching.state.v << 0.3, -0.2, 0.5;
   cases.push_back(touching);
+  cases.push_back(with_actuators(touching));
+
+  // q' by the old velocity
+  WorldOptions explicit_position = fine;
+  explicit_position.integrator = Integrator::explicit_position;
+  cases.push_back(
+      {"ArmByItsOldVelocity", World(touching.world.model(), {}, explicit_position), touching.state, touching.u});
+  cases.push_back(free_bodies("BoxesByTheirOldVelocity",
+                              {{box, turned({0.1, -0.2, 0.0993}), twist(0.5, 0.3, 0.0, 0.0, 0.0, 2.0)},
+                               {box, turned({0.15, -0.17, 0.2987}, {2e-4, 3e-4, 0.4}), twist(-0.4, 0.8, 0.0)}},
+                              0.3, 0.0, explicit_position));
+
   // straight down, inside the floor, which it could leave only along itself
   StepCase straight = arm("ArmPushingAlongItself", 1, 0.449, {}, fine);
   straight.state.q << 1.5703;
