@@ -290,6 +290,22 @@ class CliTest(unittest.TestCase):
         self.assertRegex(result.stdout, r"pipe +1 0.5 0.15\n")
         self.assertNotRegex(result.stdout, r"floor +\S+ \S+ \S+\n")
 
+    def test_simulate_names_what_overlaps(self):
+        box = {"type": "box", "size": [0.2, 0.2, 0.2]}
+        file = self.path / "overlap.json"
+        file.write_text(json.dumps({"format": "tangere-scene", "version": 1, "bodies": [
+            {"name": "shelf", "fixed": True, "shape": box},
+            {"name": "book", "shape": box, "position": [0, 0, 0.15]},
+            {"name": "vase", "shape": box, "position": [0, 0, 0.3499]}]}))
+        result = run("simulate", str(file), "--steps", "1")
+        self.assertIn("These overlap at the start", result.stdout)
+        self.assertIn("shelf and book by 0.05 m", result.stdout)
+        self.assertNotIn("book and vase", result.stdout)
+        overlaps = json.loads(run("simulate", str(file), "--steps", "1", "--json").stdout)["start_overlaps"]
+        self.assertEqual([one["bodies"] for one in overlaps], [["shelf", "book"]])
+        self.assertAlmostEqual(overlaps[0]["depth"], 0.05)
+        self.assertNotIn("start_overlaps", self.simulate("mixed_stack.json", "--steps", "1"))
+
     def test_simulate_for_machines(self):
         report = self.simulate("mixed_stack.json", "--steps", "100", "--dt", "0.002")
         self.assertEqual((report["name"], report["bodies"], report["nv"], report["steps"]), ("mixed_stack", 6, 30, 100))
