@@ -89,7 +89,7 @@ double find_impact(const World& world, Workspace::Memory& m) {
     m.impact_way.setZero(world.nv());
     m.delta = world.options().time_step * m.impact_v;
     m.grad_v = m.impact_v;
-    Integration(world.model(), m.impact_d, m.impact_v).forward(m.impact_way, m.delta, m.grad_v);
+    Integration(world, m.impact_d, m.impact_v).forward(m.impact_way, m.delta, m.grad_v);
     const double slope = m.impact_normal.dot(m.impact_way);
     (contact.distance > 0.0 ? low : high) = c;
     const double change = slope < 0.0 ? -contact.distance / slope : 2.0;

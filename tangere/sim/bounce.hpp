@@ -21,6 +21,7 @@
 /// contact that rests, a limit, a constraint), the whole step follows the discrete rule instead, `StepResult::impacts`
 /// is empty.
 
+#include "tangere/sim/lone_body.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
@@ -75,6 +76,8 @@ struct BounceColumns {
   MatrixX after;
   /// The distance at the impact, the state there held.
   Eigen::RowVectorXd distance;
+  /// Of lone bodies; null: held.
+  const MomentColumns* moments = nullptr;
 };
 
 /// The chain rule over the parts, for any variables.

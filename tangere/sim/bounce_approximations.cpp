@@ -7,6 +7,7 @@
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
+#include "tangere/sim/lone_body.hpp"
 
 namespace tangere {
 namespace {
@@ -37,7 +38,7 @@ void reflect(const World& world, const Tape& tape, const std::vector<int>& rows,
   const MatrixX still = MatrixX::Zero(nv, nv);
   MatrixX unused = still;
   VectorX d;
-  Integration(world.model(), displacement(world, tape, d), tape.v_plus).forward(B, still, unused);
+  Integration(world, displacement(world, tape, d), tape.v_plus).forward(B, still, unused);
   out.q_q = B;
   out.q_v = world.options().time_step * B;
 }
@@ -64,6 +65,8 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   const auto rate = [&](const VectorX& v) {
     VectorX a;
     set_frame_acceleration(world, v, a);
+    for (const LoneBody& body : world.lone_bodies())
+      a.segment<6>(body.first_v) = flight_acceleration(body, v.segment<6>(body.first_v));
     a += (m.v_plus - v) / dt;
     return a;
   };

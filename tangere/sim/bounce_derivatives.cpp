@@ -25,12 +25,13 @@ SolvedStep solved_impact(const Tape& impact, const VectorX& zero) {
   return {.problem = impact.problem,
           .q = impact.q,
           .v = impact.v,
+          .v_inertial = impact.v,
           .v_plus = impact.v_plus,
           .f = impact.f,
           .sets = impact.sets,
           .tau_q = zero,
           .tau_v = zero,
-          .free_dofs = {},
+          .floating_dofs = {},
           .implicit_inertia = zero,
           .implicit_damping = zero};
 }
@@ -52,7 +53,6 @@ BounceChain::BounceChain(const World& world, const Tape& tape, Workspace& worksp
       after_(differentiate(world, tape.parts[1], workspace.memory())) {}
 
 void BounceChain::apply(const BounceColumns& x, MatrixX& Q_next, MatrixX& V_next) const {
-  const Model& model = world_.model();
   const Tape& tape = tape_;
   const int nv = world_.nv();
   const auto cols = static_cast<int>(x.q.cols());
@@ -74,7 +74,7 @@ void BounceChain::apply(const BounceColumns& x, MatrixX& Q_next, MatrixX& V_next
   V.col(cols) = tape.v_plus - tape.v;
   MatrixX Q = MatrixX::Zero(nv, cols + 1);
   Q.leftCols(cols) = x.q;
-  Integration(model, d, velocity).forward(Q, D, V);
+  Integration(world_, d, velocity).forward(Q, D, V, x.moments);
 
   // and c moves so that the distance stays zero (at the start of the step it cannot)
   Eigen::RowVectorXd dc = Eigen::RowVectorXd::Zero(cols);
@@ -93,14 +93,14 @@ void BounceChain::apply(const BounceColumns& x, MatrixX& Q_next, MatrixX& V_next
   V_next = V_p - (c - 0.5) * change - a * dc;
   const MatrixX D_next = dt * ((1.0 - c) * V_next - k * change) - dt * (v_next + (c - 0.5) * a) * dc;
   const VectorX d_next = dt * ((1.0 - c) * v_next - k * a);
-  Integration(model, d_next, v_next).forward(Q_next, D_next, V_next);
+  Integration(world_, d_next, v_next).forward(Q_next, D_next, V_next, x.moments);
 
   // the trees that did not meet
   MatrixX Q_plain = x.q;
   MatrixX V_plain = x.before;
   const MatrixX D_plain = dt * V_plain;
   const VectorX d_plain = dt * tape.v_plus;
-  Integration(model, d_plain, tape.v_plus).forward(Q_plain, D_plain, V_plain);
+  Integration(world_, d_plain, tape.v_plus).forward(Q_plain, D_plain, V_plain, x.moments);
   for (int row = 0; row < nv; ++row) {
     if (tape.bouncing_dofs[static_cast<std::size_t>(row)] != 0) continue;
     Q_next.row(row) = Q_plain.row(row);

@@ -207,7 +207,7 @@ void smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m
           m.actuation.d_u[i] * smooth.derivatives.d_tau().col(world.actuators()[static_cast<std::size_t>(i)].dof);
   }
   set_displacement(world, tape.v_plus, m.displacement);
-  const Integration integration(world.model(), m.displacement, tape.v_plus);
+  const Integration integration(world, m.displacement, tape.v_plus);
   out.q_q.setIdentity(nv, nv);
   out.q_v.setZero(nv, nv);
   out.q_u.setZero(nv, world.nu());
@@ -233,7 +233,7 @@ void smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, cons
   }
   begin_derivatives(world, tape, m);
   set_displacement(world, tape.v_plus, m.displacement);
-  const Integration integration(world.model(), m.displacement, tape.v_plus);
+  const Integration integration(world, m.displacement, tape.v_plus);
   m.grad_q = g.q;
   m.grad_v = g.v;
   integration.reverse(m.grad_q, m.delta, m.grad_v);
@@ -306,7 +306,7 @@ void smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace:
   begin_derivatives(world, tape, m);
   (void)smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), list, out.v);
   set_displacement(world, tape.v_plus, m.displacement);
-  const Integration integration(world.model(), m.displacement, tape.v_plus);
+  const Integration integration(world, m.displacement, tape.v_plus);
   out.q.setZero(world.nv(), out.v.cols());
   to_displacements(world, tape.v_plus, out.v, m.block_q);
   integration.forward(out.q, m.block_q, out.v);

@@ -9,12 +9,13 @@
 /// Kinematics and smooth dynamics at (q, v); contacts and all other rows at q; v⁺ from the complementarity problem;
 /// then
 ///
-///   q' = q ⊕ dt v⁺,   v' = v⁺, the linear velocities of free joints turned into the new frame
+///   q' = q ⊕ dt v⁺,   v' = v⁺, the velocities of free joints turned into the new frame
 ///
 /// Dampers and springs act at the end of the step: M is M + dt damping + dt² stiffness throughout.
 ///
-/// A free joint's linear velocity is in body axes, which turn: its ω × v is left out of the bias forces and the
-/// velocity turned afterwards, so that what flies freely keeps its momentum to rounding.
+/// A free joint's velocities are in body axes, which turn: what that does is left out of the bias forces and done to
+/// the velocity afterwards. So what flies freely keeps its linear momentum to rounding, and a body that nothing hangs
+/// from its angular momentum and its energy too (lone_body.hpp; hard contact).
 
 #include <array>
 #include <limits>
