@@ -121,6 +121,7 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
   SmoothMemory& smooth = *m.smooth;
   StepResult& result = m.result;
   begin(world, state, u, m);
+  if (!in_range(m.tau) || !in_range(m.v_free)) return false;
   if (tape != nullptr) {
     tape->q = state.q;
     tape->v = state.v;

@@ -30,11 +30,6 @@ void require(const char* name, VectorArgument x, int size) {
                        "must be finite, got " + detail::to_text(x[i]));
 }
 
-/// False for NaN too.
-bool in_range(VectorArgument x) { return (x.array().abs() <= kLargestCoordinate).all(); }
-
-bool in_range(const State& state) { return in_range(state.q) && in_range(state.v); }
-
 /// The state as it was, nothing else to tell.
 void stand_still(const State& state, VectorArgument u, Formulation formulation, StepResult& result, State& next,
                  Tape* tape) {
@@ -101,6 +96,9 @@ void Workspace::restore(const WarmStart& warm_start) {
   if (memory_->smooth != nullptr) memory_->smooth->contact.warm_start() = warm_start.smooth;
 }
 void Workspace::set_profiling(bool on) { memory_->profiling = on; }
+
+bool in_range(VectorArgument x) { return (x.array().abs() <= kLargestCoordinate).all(); }
+bool in_range(const State& state) { return in_range(state.q) && in_range(state.v); }
 
 void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a) {
   a.setZero(world.nv());

@@ -28,8 +28,8 @@
 
 namespace tangere {
 
-/// Positions and velocities of a step are below this, which leaves room for the squares and products that contact forms
-/// of them.
+/// Positions and velocities of a step are below this, and forces of one by smooth contact: it leaves room for the
+/// squares and products that contact forms of them.
 inline constexpr double kLargestCoordinate = 1e20;
 
 enum class StepStatus {

@@ -141,8 +141,8 @@ bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
     integration.forward(out.q_q, m.block_q, out.v_q);
     m.block_q = dt * out.v_v;
     integration.forward(out.q_v, m.block_q, out.v_v);
-    m.block_q = dt * out.v_u;
-    integration.forward(out.q_u, m.block_q, out.v_u);
+    m.block_v = dt * out.v_u;
+    integration.forward(out.q_u, m.block_v, out.v_u);
   } else {
     m.block_q.setZero(nv, nv);
     integration.forward(out.q_q, m.block_q, out.v_q);

@@ -76,6 +76,10 @@ struct Workspace::Memory {
   std::vector<RowSet> other_sets;
 };
 
+/// Whether all numbers are ones that steps take (kLargestCoordinate). False for NaN too.
+[[nodiscard]] bool in_range(VectorArgument x);
+[[nodiscard]] bool in_range(const State& state);
+
 /// a = −ω × v at the linear coordinates of floating joints, 0 elsewhere: their acceleration in axes that do not turn is
 /// zero.
 void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a);

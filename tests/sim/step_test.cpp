@@ -299,8 +299,9 @@ TEST(Constraints, AreClosedGently) {
   ModelBuilder builder("open");
   builder.set_gravity(Vector3::Zero());
   for (const char* name : {"left", "right"})
-    builder.add_body({.name = name, .inertia = {.mass = 1.0, .inertia = 0.01 * Matrix3::Identity()}},
-                     {.name = name, .type = JointType::free});
+    builder.add_body(
+        {.name = name, .inertia = {.mass = 1.0, .center = Vector3::Zero(), .inertia = 0.01 * Matrix3::Identity()}},
+        {.name = name, .type = JointType::free});
   builder.add_constraint({.name = "weld", .kind = LoopConstraint::Kind::weld, .body_A = 0, .body_B = 1});
   const World world(builder.build(), {}, {.time_step = 1e-3});
   Workspace workspace(world);
@@ -344,11 +345,12 @@ TEST(Tunnelling, NotByForces) {
 
   // by a spring, to the end of a rail
   ModelBuilder builder("rail");
-  builder.add_body({.name = "cart", .inertia = {.mass = 1.0, .inertia = Matrix3::Identity()}},
-                   {.name = "rail",
-                    .type = JointType::prismatic,
-                    .axis = Vector3::UnitX(),
-                    .dofs = {{.lower = -0.1, .upper = 0.1, .stiffness = 1e4, .rest = 5.0}}});
+  builder.add_body(
+      {.name = "cart", .inertia = {.mass = 1.0, .center = Vector3::Zero(), .inertia = Matrix3::Identity()}},
+      {.name = "rail",
+       .type = JointType::prismatic,
+       .axis = Vector3::UnitX(),
+       .dofs = {{.lower = -0.1, .upper = 0.1, .stiffness = 1e4, .rest = 5.0}}});
   const World rail(builder.build(), {}, {.time_step = 0.01});
   Workspace on_rail(rail);
   EXPECT_EQ(step(rail, {VectorX::Zero(1), VectorX::Zero(1)}, VectorX::Zero(1), on_rail, next).status,
