@@ -28,7 +28,9 @@ int run(int argc, char** argv) {
   demo_command->add_option("--scenes", demo.scenes, "Folder with the project's scene files");
   demo_command->add_option("--recordings", demo.recordings,
                            "Folder with recordings that the gallery shows too (may be repeated)");
-  demo_command->add_option("--seed", demo.seed, "Seed of the random pairs")->capture_default_str();
+  demo_command->add_option("--seed", demo.seed, "Seed of the random pairs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 
   QueryArguments query;
   CLI::App* query_command = app.add_subcommand("query", "Answer pair queries: JSON lines in, JSON lines out");
@@ -74,9 +76,10 @@ int run(int argc, char** argv) {
   simulate_command->add_option("--steps", simulate.steps, "Number of steps")->capture_default_str();
   simulate_command->add_option("--u", simulate.u, "Control, the same in every step: nu numbers, by commas (default: 0)")
       ->delimiter(',');
-  simulate_command->add_option(
-      "--seed", simulate.seed,
-      "Disturb the velocities of the start by normal random numbers, 0.01 m/s or rad/s (default: not)");
+  simulate_command
+      ->add_option("--seed", simulate.seed,
+                   "Disturb the velocities of the start by normal random numbers, 0.01 m/s or rad/s (default: not)")
+      ->check(CLI::NonNegativeNumber);
   simulate_command->add_option("--base", simulate.base, "What holds the root of a URDF: fixed or free")
       ->check(CLI::IsMember({"fixed", "free"}))
       ->capture_default_str();

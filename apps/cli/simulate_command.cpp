@@ -156,6 +156,7 @@ bool run(const World& world, const VectorX& u, State& state, RecordingWriter* re
     if (interrupted_by() != 0) return false;
     progress.show(i);
     const StepResult& result = runner.advance(i, state, report);
+    if (i == 0) report.overlaps = start_overlaps(world, result.contacts);
     if (recording != nullptr && largest(state.q) > kMostCoordinate)
       throw std::runtime_error(
           formatted("step %d: a coordinate is beyond %g, which no recording has", i, kMostCoordinate));

@@ -72,6 +72,22 @@ Json gradients_json(const World& world, const GradientReport& report) {
   return out;
 }
 
+void print_overlaps(const Model& model, const std::vector<StartOverlap>& overlaps) {
+  if (overlaps.empty()) return;
+  std::printf("\n  These overlap at the start: exclude them, or mend their shapes or the start.\n");
+  for (const StartOverlap& overlap : overlaps)
+    std::printf("    %s and %s by %.3g m\n", model.body(overlap.body_A).spec.name.c_str(),
+                model.body(overlap.body_B).spec.name.c_str(), overlap.depth);
+}
+
+Json overlaps_json(const Model& model, const std::vector<StartOverlap>& overlaps) {
+  Json out = Json::array();
+  for (const StartOverlap& overlap : overlaps)
+    out.push_back({{"bodies", {model.body(overlap.body_A).spec.name, model.body(overlap.body_B).spec.name}},
+                   {"depth", overlap.depth}});
+  return out;
+}
+
 }  // namespace
 
 void print_text(const World& world, const SimulationReport& report) {
@@ -125,6 +141,7 @@ void print_text(const World& world, const SimulationReport& report) {
                   p.z());
     }
   }
+  print_overlaps(model, report.overlaps);
   if (report.gradients != nullptr) print_gradients(world, *report.gradients);
 }
 
@@ -173,6 +190,7 @@ void print_json(const World& world, const SimulationReport& report) {
   if (!report.page.empty()) out["page"] = report.page;
   if (report.gradients != nullptr) out["gradients"] = gradients_json(world, *report.gradients);
   out["notices"] = report.num_notices;
+  if (!report.overlaps.empty()) out["start_overlaps"] = overlaps_json(model, report.overlaps);
   std::printf("%s\n", out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 

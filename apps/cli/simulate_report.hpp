@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/gradient_check.hpp"
+#include "apps/cli/start_overlaps.hpp"
 #include "tangere/contact/smooth_options.hpp"
 #include "tangere/multibody/model.hpp"
 #include "tangere/solvers/boxed_lcp.hpp"
@@ -39,6 +40,7 @@ struct SimulationReport {
   /// Empty: none.
   std::string page;
   std::size_t num_notices = 0;
+  std::vector<StartOverlap> overlaps;
   /// Null if they were not checked.
   const GradientReport* gradients = nullptr;
 };

@@ -1,10 +1,12 @@
 #include "tangere/contact/collision_scene.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "tangere/contact/contact_frame.hpp"
 #include "tangere/geometry/bounds.hpp"
+#include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {
@@ -17,6 +19,9 @@ double reach_of(const CollisionShape& shape) {
   const Vector3 farthest = box.lower.cwiseAbs().cwiseMax(box.upper.cwiseAbs());
   return farthest.allFinite() ? farthest.norm() : kInfinity;
 }
+
+/// Of the fastest point within reach of the body's origin.
+double largest_speed(const Vector6& V, double reach) { return V.head<3>().norm() + V.tail<3>().norm() * reach; }
 
 Aabb widened(const Aabb& box, double by) {
   return {box.lower - Vector3::Constant(by), box.upper + Vector3::Constant(by)};
@@ -48,7 +53,8 @@ ContactFinder::ContactFinder(const Model& model, const CollisionScene& scene) {
 
 void ContactFinder::find(const Model& model, const CollisionScene& scene, const Data& data,
                          const BodyVelocities& velocities, double time_step, const ContactOptions& options,
-                         std::vector<Contact>& contacts, std::vector<FrameMotion>* motions) {
+                         std::vector<Contact>& contacts, std::vector<FrameMotion>* motions,
+                         const BodyVelocities* expected) {
   contacts.clear();
   if (motions != nullptr) motions->clear();
 
@@ -61,8 +67,10 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
     poses_[i] = X_WB * shape.X_BS;
     speeds_[i] = 0.0;
     if (!way_of(model, at.body).empty()) {
-      const Vector6 V = velocities.twist(model, data, at.body, X_WB.p);
-      speeds_[i] = V.head<3>().norm() + V.tail<3>().norm() * at.reach + model.gravity().norm() * time_step;
+      speeds_[i] =
+          largest_speed(velocities.twist(model, data, at.body, X_WB.p), at.reach) + model.gravity().norm() * time_step;
+      if (expected != nullptr)
+        speeds_[i] = std::max(speeds_[i], largest_speed(expected->twist(model, data, at.body, X_WB.p), at.reach));
     }
     broad_phase_.update(static_cast<int>(i),
                         widened(bounds(shape.shape, poses_[i]), 0.5 * options.margin + speeds_[i] * time_step));
@@ -79,8 +87,8 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
     const Pose& X_WA = poses_[static_cast<std::size_t>(a)];
     const Pose& X_WB = poses_[static_cast<std::size_t>(b)];
     ManifoldOptions query;
-    query.margin =
-        options.margin + (speeds_[static_cast<std::size_t>(a)] + speeds_[static_cast<std::size_t>(b)]) * time_step;
+    const double speed = speeds_[static_cast<std::size_t>(a)] + speeds_[static_cast<std::size_t>(b)];
+    query.margin = std::min(options.margin + speed * time_step, detail::kLargestSize);
     query.derivatives = motions != nullptr;
     for (const Manifold& patch : manifolds(A.shape, X_WA, B.shape, X_WB, query, manifolds_)) {
       for (int k = 0; k < patch.num_points; ++k) {

@@ -41,10 +41,11 @@ class ContactFinder {
   ContactFinder(const Model& model, const CollisionScene& scene);
 
   /// At the poses in `data`, moving with `velocities`: all points within the margin or within what a step of
-  /// `time_step` may close, in the order of shapes and features. With `motions`, how each moves.
+  /// `time_step` may close, in the order of shapes and features. With `motions`, how each moves. With `expected`, the
+  /// velocities that forces alone would bring about by the end of the step, it looks as far as these go too.
   void find(const Model& model, const CollisionScene& scene, const Data& data, const BodyVelocities& velocities,
             double time_step, const ContactOptions& options, std::vector<Contact>& contacts,
-            std::vector<FrameMotion>* motions);
+            std::vector<FrameMotion>* motions, const BodyVelocities* expected = nullptr);
 
  private:
   BroadPhase broad_phase_;

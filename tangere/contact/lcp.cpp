@@ -13,6 +13,9 @@ namespace {
 /// From here on a matrix of the bodies is smaller than one of the rows.
 constexpr std::size_t kManyRows = 64;
 
+/// A penetration is not taken back where that moves more than this many times the mass there is.
+constexpr double kTooHeavy = 100.0;
+
 }  // namespace
 
 LcpContact::LcpContact(const Model& model) : sparse_(model) {
@@ -146,10 +149,26 @@ LcpContact::MatrixMap LcpContact::fill_matrix(const Model& model, const Data& da
   return {A_.data(), size, size, Eigen::OuterStride<>(static_cast<Eigen::Index>(width))};
 }
 
+/// Along a normal that its bodies hardly move along (hulls of links that overlap beside their joints), 1 / A_ii is the
+/// mass of many robots: at the speed of a correction it would have the energy of a crash. Such a row lets nothing come
+/// nearer, and takes nothing back.
+template <class Diagonal>
+void LcpContact::drop_heavy_corrections(const Diagonal& diagonal, ContactProblem& problem) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
+    const bool corrects = row.kind == RowKind::normal && row.restitution == 0.0 && row.target > 0.0;
+    if (!corrects || kTooHeavy * row.connected_mass * diagonal(static_cast<Eigen::Index>(i)) >= 1.0) continue;
+    b_[i] += row.target;
+    row.target = 0.0;
+    row.gain = 0.0;
+  }
+}
+
 /// A few rows, by their matrix.
 void LcpContact::solve_few(const Model& model, const Data& data, ContactProblem& problem,
                            const BoxedLcpOptions& options) {
   const MatrixMap A = fill_matrix(model, data, problem);
+  drop_heavy_corrections([&](Eigen::Index i) { return A(i, i); }, problem);
   const Eigen::Map<const VectorX> b(b_.data(), A.rows());
   const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
   const bool least_squares = problem.redundancy == Redundancy::least_squares &&
@@ -170,9 +189,10 @@ void LcpContact::solve_few(const Model& model, const Data& data, ContactProblem&
 }
 
 /// Many rows, by the parts of their matrix.
-void LcpContact::solve_many(const Model& model, const Data& data, const ContactProblem& problem,
+void LcpContact::solve_many(const Model& model, const Data& data, ContactProblem& problem,
                             const BoxedLcpOptions& options) {
   const SparseRows& A = sparse_.build(model, data, problem, rows_);
+  drop_heavy_corrections([&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); }, problem);
   const Eigen::Map<const VectorX> b(b_.data(), static_cast<Eigen::Index>(rows_.size()));
   const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
   keep(problem, solved, solved.f, solved.w, [&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); });

@@ -49,8 +49,9 @@ class LcpContact {
  public:
   explicit LcpContact(const Model& model);
 
-  /// `data` has the factors of M; `v_free` is where the smooth dynamics alone would go. Rows that were answered without
-  /// compliance (Redundancy::least_squares) have none in the problem afterwards.
+  /// `data` has the factors of M; `v_free` is where the smooth dynamics alone would go. The problem afterwards is the
+  /// one that was solved: rows that were answered without compliance (Redundancy::least_squares) have none, and
+  /// penetrations that are not taken back have no target.
   const LcpSolution& solve(const Model& model, const Data& data, ContactProblem& problem, VectorArgument v_free,
                            const BoxedLcpOptions& options);
   /// What the next solve starts from; may be set, and emptied to start cold.
@@ -63,9 +64,11 @@ class LcpContact {
   using MatrixMap = Eigen::Map<const MatrixX, 0, Eigen::OuterStride<>>;
   void gather_rows(const ContactProblem& problem, int island);
   void gather_boxes(const ContactProblem& problem, VectorArgument v_free);
+  template <class Diagonal>
+  void drop_heavy_corrections(const Diagonal& diagonal, ContactProblem& problem);
   MatrixMap fill_matrix(const Model& model, const Data& data, const ContactProblem& problem);
   void solve_few(const Model& model, const Data& data, ContactProblem& problem, const BoxedLcpOptions& options);
-  void solve_many(const Model& model, const Data& data, const ContactProblem& problem, const BoxedLcpOptions& options);
+  void solve_many(const Model& model, const Data& data, ContactProblem& problem, const BoxedLcpOptions& options);
   template <class Diagonal>
   void keep(const ContactProblem& problem, const BoxedLcpSolution& solved, const VectorX& f, const VectorX& w,
             const Diagonal& diagonal);

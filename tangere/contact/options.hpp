@@ -34,7 +34,8 @@ struct ContactOptions {
   /// Below this distance a gap is closed as gently as a penetration is taken back, so that what rests is not at a kink:
   /// it comes to rest within this distance of the surface, and nearer with every step. Metres or radians.
   double touching = 1e-5;
-  /// The largest speed of that correction at contacts and limits. Metres (radians) a second.
+  /// The largest speed of that correction, of each row: metres a second, radians a second for angles (of limits, mimics
+  /// and the turns of welds). Hard contact only.
   double correction_speed = 0.5;
   /// Impacts whose rebound would be slower than this do not bounce. Metres a second.
   double bounce_speed = 0.1;

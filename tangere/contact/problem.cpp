@@ -27,14 +27,21 @@ struct Target {
   double gain = 0.0;
 };
 
-/// A gap is closed within the step but for the last of it, a penetration taken back in part, up to a speed.
+/// What is off is taken back in part, up to a speed.
+Target target_of_error(double error, double time_step, const ContactOptions& options) {
+  if (time_step == 0.0) return {};
+  const double speed = -options.correction * error / time_step;
+  if (std::abs(speed) > options.correction_speed) return {std::copysign(options.correction_speed, speed), 0.0};
+  return {speed, options.correction / time_step};
+}
+
+/// A gap is closed within the step but for the last of it, a penetration is an error.
 Target target_of_gap(double gap, double time_step, const ContactOptions& options) {
   if (time_step == 0.0) return {};
   if (gap > options.touching)
     return {-(gap - (1.0 - options.correction) * options.touching) / time_step, 1.0 / time_step};
-  const double speed = -options.correction * gap / time_step;
-  if (speed > options.correction_speed) return {options.correction_speed, 0.0};
-  return {speed, options.correction / time_step};
+  if (gap > 0.0) return {-options.correction * gap / time_step, options.correction / time_step};
+  return target_of_error(gap, time_step, options);
 }
 
 class Assembly {
@@ -58,7 +65,10 @@ class Assembly {
 
       Target target = target_of_gap(contact.distance, dt_, options_);
       const double closing = normal_velocity(model_, data_, velocities, contact);
-      Row normal{.kind = RowKind::normal, .target = target.value, .gain = target.gain};
+      Row normal{.kind = RowKind::normal,
+                 .target = target.value,
+                 .gain = target.gain,
+                 .connected_mass = scales_.connected_mass(contact.body_A, contact.body_B)};
       if (bounces(contact, closing, dt_, options_)) {
         normal.target = -contact.restitution * closing;
         normal.gain = 0.0;
@@ -86,20 +96,17 @@ class Assembly {
       const int pair = pair_of(constraint.body_A, constraint.body_B, B.p);
       begin_block(pair, -1, B.p - p_.pairs[static_cast<std::size_t>(pair)].origin, A.R);
       if (with_motions_) p_.motions.push_back(on_B_turning_with_A());
-      const double gain = dt_ > 0.0 ? options_.correction / dt_ : 0.0;
       const Vector3 gap = A.R.transpose() * (B.p - A.p);
       const RowKey key{.first = static_cast<int>(i), .kind = RowKind::weld};
-      for (int axis = 0; axis < 3; ++axis)
-        add_row({.kind = RowKind::weld, .axis = axis, .target = -gain * gap[axis], .gain = gain}, equality(), key);
+      for (int axis = 0; axis < 3; ++axis) add_equality({.kind = RowKind::weld, .axis = axis}, gap[axis], key);
       if (constraint.kind == LoopConstraint::Kind::connect) continue;
       const Vector3 turn = so3::log(A.R.transpose() * B.R);
       p_.blocks.back().angular_gap = so3::right_jacobian_inverse(-turn);
-      for (int axis = 0; axis < 3; ++axis)
-        add_row({.kind = RowKind::weld, .axis = 3 + axis, .target = -gain * turn[axis], .gain = gain}, equality(), key);
+      for (int axis = 0; axis < 3; ++axis) add_equality({.kind = RowKind::weld, .axis = 3 + axis}, turn[axis], key);
     }
   }
 
-  void add_coordinates(VectorArgument q, VectorArgument v) {
+  void add_coordinates(VectorArgument q, VectorArgument fastest) {
     for (const Joint& joint : model_.joints()) {
       for (int k = 0; k < joint.nv; ++k) {
         const int dof = joint.first_v + k;
@@ -107,7 +114,7 @@ class Assembly {
         // coordinates with a quaternion have no limits
         if (options_.joint_limits && joint.nq == joint.nv) {
           const double position = q[joint.first_q + k];
-          const double reach = dt_ > 0.0 ? kLimitMargin + 2.0 * dt_ * std::abs(v[dof]) : options_.touching;
+          const double reach = dt_ > 0.0 ? kLimitMargin + 2.0 * dt_ * std::abs(fastest[dof]) : options_.touching;
           if (position - spec.lower < reach) add_limit(dof, 1.0, position - spec.lower);
           if (spec.upper - position < reach) add_limit(dof, -1.0, spec.upper - position);
         }
@@ -120,14 +127,9 @@ class Assembly {
         const Joint& source = model_.joint(joint.mimic_source);
         const Mimic& mimic = *joint.spec.mimic;
         const double gap = q[joint.first_q] - mimic.multiplier * q[source.first_q] - mimic.offset;
-        const double gain = dt_ > 0.0 ? options_.correction / dt_ : 0.0;
-        add_row({.kind = RowKind::mimic,
-                 .dof = joint.first_v,
-                 .dof2 = source.first_v,
-                 .coefficient2 = -mimic.multiplier,
-                 .target = -gain * gap,
-                 .gain = gain},
-                equality(), {.first = joint.first_v, .kind = RowKind::mimic});
+        add_equality(
+            {.kind = RowKind::mimic, .dof = joint.first_v, .dof2 = source.first_v, .coefficient2 = -mimic.multiplier},
+            gap, {.first = joint.first_v, .kind = RowKind::mimic});
       }
     }
   }
@@ -199,8 +201,6 @@ class Assembly {
   }
 
  private:
-  static BoxedLcpRow equality() { return {.lower = -kInfinity, .upper = kInfinity}; }
-
   [[nodiscard]] Pose pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, data_, body); }
 
   static FrameMotion on_B_turning_with_A() {
@@ -237,6 +237,14 @@ class Assembly {
     p_.rows.push_back(row);
     p_.boxes.push_back(box);
     p_.keys.push_back(key);
+  }
+
+  /// A row that pushes both ways.
+  void add_equality(Row row, double error, const RowKey& key) {
+    const Target target = target_of_error(error, dt_, options_);
+    row.target = target.value;
+    row.gain = target.gain;
+    add_row(row, {.lower = -kInfinity, .upper = kInfinity}, key);
   }
 
   /// How easily the row moves, in general.
@@ -308,7 +316,7 @@ double normal_velocity(const Model& model, const Data& data, const BodyVelocitie
 }
 
 void ProblemBuilder::build(const Model& model, const RowScales& scales, const Data& data,
-                           const BodyVelocities& velocities, VectorArgument q, VectorArgument v, double time_step,
+                           const BodyVelocities& velocities, VectorArgument q, VectorArgument fastest, double time_step,
                            const ContactOptions& options, bool with_motions, ContactProblem& problem) {
   problem.time_step = time_step;
   problem.redundancy = options.redundancy;
@@ -322,7 +330,7 @@ void ProblemBuilder::build(const Model& model, const RowScales& scales, const Da
   Assembly assembly(model, data, scales, time_step, options, with_motions, problem);
   assembly.add_contacts(velocities);
   if (options.constraints) assembly.add_constraints();
-  assembly.add_coordinates(q, v);
+  assembly.add_coordinates(q, fastest);
   assembly.set_compliances(blocks_of_tree_);
   assembly.fill_jacobian(columns_);
 }

@@ -10,8 +10,8 @@
 /// are such blocks, and so are welds and connected points (x on B, D turning with A): all move by one `FrameMotion`,
 /// and no derivative knows which is which. Limits, dry friction and mimics are rows of one or two coordinates.
 ///
-/// A target is −gain φ for the gap φ that the row closes, or −restitution J v where a
-/// contact bounces.
+/// A target closes the gap φ of its row, dtarget = −gain dφ (docs/algorithms/hard-contact.md, section 2), or is
+/// −restitution J v where a contact bounces.
 
 #include <span>
 #include <vector>
@@ -44,6 +44,8 @@ struct Row {
   double gain = 0.0;
   /// Positive where the row bounces.
   double restitution = 0.0;
+  /// Of a normal: kilograms of all that is connected with its bodies.
+  double connected_mass = 0.0;
 };
 
 /// Two bodies with something between them; twists of both are taken about `origin`.
@@ -105,14 +107,15 @@ struct ContactProblem {
 [[nodiscard]] double normal_velocity(const Model& model, const Data& data, const BodyVelocities& velocities,
                                      const Contact& contact);
 
-/// Fills a problem whose contacts (and, for derivatives, their motions) have been found. `v` is the old velocity, at
-/// which impacts are judged; `data` has the poses at q. With a time step of 0 it is that of an impact: impulses only,
+/// Fills a problem whose contacts (and, for derivatives, their motions) have been found. `velocities` are the old ones,
+/// at which impacts are judged; `data` has the poses at q. `fastest` is how fast each coordinate may be in the step, as
+/// far as is known: limits within its reach take part. With a time step of 0 it is that of an impact: impulses only,
 /// no gaps are closed, and what rubs in joints has no time to.
 class ProblemBuilder {
  public:
   void build(const Model& model, const RowScales& scales, const Data& data, const BodyVelocities& velocities,
-             VectorArgument q, VectorArgument v, double time_step, const ContactOptions& options, bool with_motions,
-             ContactProblem& problem);
+             VectorArgument q, VectorArgument fastest, double time_step, const ContactOptions& options,
+             bool with_motions, ContactProblem& problem);
 
  private:
   Matrix6X columns_;

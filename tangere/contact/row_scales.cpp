@@ -29,9 +29,12 @@ RowScales::RowScales(const Model& model) : smooth_(model) {
     solve_mass_matrix(model, data, x);
     coordinate_.push_back(x[k]);
   }
+  tree_mass_.assign(static_cast<std::size_t>(model.nv()), 0.0);
   Matrix6X motions(6, model.nv());
   for (int b = 0; b < model.num_bodies(); ++b) {
     const std::span<const int> way = way_of(model, b);
+    tree_.push_back(way.empty() ? -1 : way.front());
+    if (!way.empty()) tree_mass_[static_cast<std::size_t>(way.front())] += model.body(b).spec.inertia.mass;
     const auto length = static_cast<Eigen::Index>(way.size());
     way_columns(model, data, b, body_pose(model, data, b).p, motions.leftCols(length));
     // the diagonal of J M⁻¹ Jᵀ
@@ -61,6 +64,15 @@ RowScales::RowScales(const Model& model) : smooth_(model) {
     linear_.push_back(mobility.head<3>().sum() / 3.0 + turning * reach * reach);
     angular_.push_back(turning + (turning == 0.0 ? linear_.back() / (reach * reach) : 0.0));
   }
+}
+
+double RowScales::connected_mass(int body_A, int body_B) const {
+  const auto tree_of = [&](int body) { return body < 0 ? -1 : tree_[static_cast<std::size_t>(body)]; };
+  const int A = tree_of(body_A);
+  const int B = tree_of(body_B);
+  double mass = A < 0 ? 0.0 : tree_mass_[static_cast<std::size_t>(A)];
+  if (B >= 0 && B != A) mass += tree_mass_[static_cast<std::size_t>(B)];
+  return mass;
 }
 
 }  // namespace tangere

@@ -20,6 +20,8 @@ class RowScales {
   [[nodiscard]] double linear(int body_A, int body_B) const { return of(linear_, body_A) + of(linear_, body_B); }
   [[nodiscard]] double angular(int body_A, int body_B) const { return of(angular_, body_A) + of(angular_, body_B); }
   [[nodiscard]] double coordinate(int dof) const { return coordinate_[static_cast<std::size_t>(dof)]; }
+  /// Kilograms of all that is connected with either body and moves.
+  [[nodiscard]] double connected_mass(int body_A, int body_B) const;
   /// Units of smooth contact.
   [[nodiscard]] const SmoothUnits& smooth() const { return smooth_; }
 
@@ -31,6 +33,9 @@ class RowScales {
   std::vector<double> linear_;
   std::vector<double> angular_;
   std::vector<double> coordinate_;
+  /// The first coordinate of each body's tree (-1: fixed), and the mass of the tree it is the first of.
+  std::vector<int> tree_;
+  std::vector<double> tree_mass_;
   SmoothUnits smooth_;
 };
 

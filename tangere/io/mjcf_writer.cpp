@@ -234,7 +234,7 @@ class Writer {
     std::vector<std::pair<int, int>> pairs;
     std::vector<JointSpec> joints;
     for (const Joint& joint : model_.joints()) joints.push_back(joint.spec);
-    const auto neighbours = neighbour_pairs(model_.bodies(), joints);
+    const auto neighbours = neighbour_pairs(model_.bodies(), joints, {});
     for (const auto& [a, b] : model_.excluded_pairs()) {
       // neighbours are told by the tree; bodies without shapes do not matter
       const bool adjacent = std::binary_search(neighbours.begin(), neighbours.end(), std::pair(a, b));

@@ -248,7 +248,7 @@ void require_nothing_else(const Robot& robot) {
   for (const LoopConstraint& constraint : model.constraints()) refuse(constraint.name, "links form a tree");
   std::vector<JointSpec> joints;
   for (const Joint& joint : model.joints()) joints.push_back(joint.spec);
-  const auto neighbours = neighbour_pairs(model.bodies(), joints);
+  const auto neighbours = neighbour_pairs(model.bodies(), joints, {});
   for (const auto& pair : model.excluded_pairs())
     if (!std::binary_search(neighbours.begin(), neighbours.end(), pair))
       refuse("excluded pairs", "all links but neighbours collide");

@@ -200,8 +200,8 @@ Model ModelBuilder::build() const {
     throw InputError(name_, "must have at most " + std::to_string(kMostCoordinates) + " velocity coordinates, has " +
                                 std::to_string(model.nv_));
   connect_mimics(model.joints_);
-  // neighbours do not collide, but what is free of its parent does
-  model.excluded_ = neighbour_pairs(bodies_, joints_);
+  // neighbours do not collide, by joints and by loops, but what is free of its parent does
+  model.excluded_ = neighbour_pairs(bodies_, joints_, constraints_);
   model.excluded_.insert(model.excluded_.end(), excluded_.begin(), excluded_.end());
   std::sort(model.excluded_.begin(), model.excluded_.end());
   model.excluded_.erase(std::unique(model.excluded_.begin(), model.excluded_.end()), model.excluded_.end());

@@ -116,7 +116,8 @@ void verify(const JointSpec& joint) {
   detail::require_finite(joint.name + ".mimic.offset", joint.mimic->offset);
 }
 
-std::vector<std::pair<int, int>> neighbour_pairs(std::span<const Body> bodies, std::span<const JointSpec> joints) {
+std::vector<std::pair<int, int>> neighbour_pairs(std::span<const Body> bodies, std::span<const JointSpec> joints,
+                                                 std::span<const LoopConstraint> constraints) {
   // the body that each one is held to by fixed joints, in the end; kWorld: the world
   std::vector<int> holder(bodies.size());
   std::vector<std::vector<int>> held(bodies.size());
@@ -129,15 +130,18 @@ std::vector<std::pair<int, int>> neighbour_pairs(std::span<const Body> bodies, s
     if (holder[b] != kWorld && !bodies[b].spec.shapes.empty()) at(held, holder[b]).push_back(index);
   }
   std::vector<std::pair<int, int>> pairs;
-  for (std::size_t b = 0; b < bodies.size(); ++b) {
-    const int parent = bodies[b].parent;
-    if (parent == kWorld || joints[b].type == JointType::free) continue;
-    pairs.emplace_back(parent, static_cast<int>(b));
-    const int above = at(holder, parent);
-    if (joints[b].type == JointType::fixed || above == kWorld) continue;
-    for (const int p : at(held, above))
-      for (const int c : held[b]) pairs.emplace_back(std::minmax({p, c}));
-  }
+  const auto add = [&](int A, int B) {
+    if (A == kWorld || B == kWorld) return;
+    pairs.emplace_back(std::minmax({A, B}));
+    const int with_A = at(holder, A);
+    const int with_B = at(holder, B);
+    if (with_A == kWorld || with_B == kWorld || with_A == with_B) return;
+    for (const int a : at(held, with_A))
+      for (const int b : at(held, with_B)) pairs.emplace_back(std::minmax({a, b}));
+  };
+  for (std::size_t b = 0; b < bodies.size(); ++b)
+    if (joints[b].type != JointType::free) add(bodies[b].parent, static_cast<int>(b));
+  for (const LoopConstraint& constraint : constraints) add(constraint.body_A, constraint.body_B);
   std::sort(pairs.begin(), pairs.end());
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   return pairs;

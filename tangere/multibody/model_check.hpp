@@ -12,11 +12,12 @@ namespace tangere {
 
 void verify(const BodySpec& body);
 void verify(const JointSpec& joint);
-/// Pairs of bodies (first < second) on both sides of a joint: parent and child, and what fixed joints hold to them;
-/// only the two themselves where the parent is fixed to the world. Bodies without shapes count only as parent and
-/// child. None over free joints.
+/// Pairs of bodies (first < second) on both sides of a joint or of a loop constraint: parent and child, and what fixed
+/// joints hold to them; only the two themselves where one is fixed to the world. Bodies without shapes count only as
+/// parent and child. None over free joints.
 [[nodiscard]] std::vector<std::pair<int, int>> neighbour_pairs(std::span<const Body> bodies,
-                                                               std::span<const JointSpec> joints);
+                                                               std::span<const JointSpec> joints,
+                                                               std::span<const LoopConstraint> constraints);
 /// Resolves the sources of mimics.
 void connect_mimics(std::vector<Joint>& joints);
 /// Every joint moves something that has inertia along it, so that the mass matrix is positive at configurations in

@@ -17,6 +17,10 @@ void Rollout::run(const State& start, const Eigen::Ref<const MatrixX>& controls)
   if (controls.rows() != world_.nu())
     throw InputError("controls",
                      "must have " + std::to_string(world_.nu()) + " rows, got " + std::to_string(controls.rows()));
+  if (start.q.size() != world_.nq() || start.v.size() != world_.nv())
+    throw InputError("start", "must have " + std::to_string(world_.nq()) + " positions and " +
+                                  std::to_string(world_.nv()) + " velocities, got " + std::to_string(start.q.size()) +
+                                  " and " + std::to_string(start.v.size()));
   controls_ = controls;
   const int n = num_steps();
   const int stretch = options_.max_tapes;

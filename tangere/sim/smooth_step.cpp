@@ -84,8 +84,8 @@ Workspace& half_workspace(const World& world, SmoothMemory& smooth) {
   return *smooth.half_workspace;
 }
 
-const StepResult& two_half_steps(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
-                                 State& next, Tape* tape) {
+bool two_half_steps(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
+                    Tape* tape) {
   SmoothMemory& smooth = *m.smooth;
   Workspace& workspace = half_workspace(world, smooth);
   workspace.forget();
@@ -98,6 +98,7 @@ const StepResult& two_half_steps(const World& world, const State& state, VectorA
     statistics.failures += result.smooth.failures;
     statistics.iterations += result.smooth.iterations;
     statistics.max_iterations = std::max(statistics.max_iterations, result.smooth.max_iterations);
+    if (result.status == StepStatus::not_finite) return false;
     from = smooth.half_state;
     m.result = result;
   }
@@ -105,7 +106,7 @@ const StepResult& two_half_steps(const World& world, const State& state, VectorA
   m.result.smooth = statistics;
   next = from;
   if (tape != nullptr) tape->status = m.result.status;
-  return m.result;
+  return true;
 }
 
 }  // namespace
@@ -115,23 +116,23 @@ SmoothMemory::SmoothMemory(const World& world)
               world.options().contact, world.options().formulation == Formulation::bilevel),
       derivatives(contact.model()) {}
 
-const StepResult& smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
-                              State& next, Tape* tape) {
+bool smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
+                 Tape* tape) {
   SmoothMemory& smooth = *m.smooth;
   StepResult& result = m.result;
   begin(world, state, u, m);
+  if (!in_range(m.tau) || !in_range(m.v_free)) return false;
   if (tape != nullptr) {
     tape->q = state.q;
     tape->v = state.v;
     tape->u = u;
+    tape->formulation = world.options().formulation;
     tape->num_impacts = 0;
     tape->parts.clear();
   }
   const SmoothSolution& solution = smooth.contact.solve(m.data, smooth_state(world, state.q, state.v, m));
-  if (solution.statistics.failures > 0 && world.options().smooth.smallest_part < 1.0) {
-    const State old = state;  // `next` may be `state`
-    return two_half_steps(world, old, u, m, next, tape);
-  }
+  if (solution.statistics.failures > 0 && world.options().smooth.smallest_part < 1.0)
+    return two_half_steps(world, state, u, m, next, tape);
   result.status = solution.status == NcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
   result.residual = solution.residual;
   result.num_islands = solution.num_islands;
@@ -146,24 +147,17 @@ const StepResult& smooth_step(const World& world, const State& state, VectorArgu
     tape->smooth = smooth.contact.warm_start();
     tape->status = result.status;
   }
-  if (!m.v_plus.allFinite()) {
-    result.status = StepStatus::not_finite;
-    smooth.contact.warm_start().clear();
-    if (tape != nullptr) tape->status = result.status;
-    if (&next != &state) next = state;
-    return result;
-  }
+  if (!m.v_plus.allFinite()) return false;
   set_displacement(world, m.v_plus, m.delta);
   advance(world, state.q, m.delta, m.v_plus, next);
-  return result;
+  return true;
 }
 
 namespace {
 
 /// The forces of a tape and their derivatives.
 void begin_derivatives(const World& world, const Tape& tape, Workspace::Memory& m) {
-  if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
-    throw InputError("tape", "is not of this world");
+  require_tape(world, tape);
   m.smooth->taped.q = tape.q;
   m.smooth->taped.v = tape.v;
   begin(world, m.smooth->taped, tape.u, m);

@@ -29,8 +29,9 @@ struct SmoothMemory {
   StepJacobians half_jacobians[2];
 };
 
-const StepResult& smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
-                              State& next, Tape* tape);
+/// False where the numbers run away before the end of the step. `next` is not `state`.
+bool smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
+                 Tape* tape);
 void smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out);
 void smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
                 StateTangent& g_state, VectorX& g_u);

@@ -30,6 +30,24 @@ void require(const char* name, VectorArgument x, int size) {
                        "must be finite, got " + detail::to_text(x[i]));
 }
 
+/// The state as it was, nothing else to tell.
+void stand_still(const State& state, VectorArgument u, Formulation formulation, StepResult& result, State& next,
+                 Tape* tape) {
+  const StepProfile profile = result.profile;
+  result = {};
+  result.status = StepStatus::not_finite;
+  result.profile = profile;
+  next = state;
+  if (tape == nullptr) return;
+  tape->q = state.q;
+  tape->v = state.v;
+  tape->u = u;
+  tape->status = result.status;
+  tape->formulation = formulation;
+  tape->num_impacts = 0;
+  tape->parts.clear();
+}
+
 /// Adds the time since the last call to a phase.
 class Stopwatch {
  public:
@@ -39,7 +57,7 @@ class Stopwatch {
   void lap(double& phase) {
     if (!on_) return;
     const auto now = std::chrono::steady_clock::now();
-    phase = std::chrono::duration<double>(now - last_).count();
+    phase += std::chrono::duration<double>(now - last_).count();
     last_ = now;
   }
 
@@ -51,7 +69,11 @@ class Stopwatch {
 }  // namespace
 
 Workspace::Memory::Memory(const World& world)
-    : data(world.model()), velocities(world.model()), finder(world.model(), world.scene()), lcp(world.model()) {
+    : data(world.model()),
+      velocities(world.model()),
+      expected_velocities(world.model()),
+      finder(world.model(), world.scene()),
+      lcp(world.model()) {
   if (world.options().formulation != Formulation::lcp) smooth = std::make_unique<SmoothMemory>(world);
 }
 Workspace::Memory::~Memory() = default;
@@ -74,6 +96,9 @@ void Workspace::restore(const WarmStart& warm_start) {
   if (memory_->smooth != nullptr) memory_->smooth->contact.warm_start() = warm_start.smooth;
 }
 void Workspace::set_profiling(bool on) { memory_->profiling = on; }
+
+bool in_range(VectorArgument x) { return (x.array().abs() <= kLargestCoordinate).all(); }
+bool in_range(const State& state) { return in_range(state.q) && in_range(state.v); }
 
 void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a) {
   a.setZero(world.nv());
@@ -116,21 +141,20 @@ void find_contacts(const World& world, const State& state, bool with_motions, Co
                    Workspace::Memory& m) {
   const Model& model = world.model();
   m.velocities.set(model, m.data, state.v);
+  m.expected_velocities.set(model, m.data, m.v_free);
   m.finder.find(model, world.scene(), m.data, m.velocities, world.options().time_step, world.options().contact,
-                problem.contacts, with_motions ? &problem.motions : nullptr);
-  const auto is_elastic = [](const Contact& contact) { return contact.restitution > 0.0; };
-  if (std::none_of(problem.contacts.begin(), problem.contacts.end(), is_elastic)) return;
-  m.velocities.set(model, m.data, m.v_free);
+                problem.contacts, with_motions ? &problem.motions : nullptr, &m.expected_velocities);
   for (Contact& contact : problem.contacts)
-    if (is_elastic(contact)) contact.expected_velocity = normal_velocity(model, m.data, m.velocities, contact);
-  m.velocities.set(model, m.data, state.v);
+    if (contact.restitution > 0.0)
+      contact.expected_velocity = normal_velocity(model, m.data, m.expected_velocities, contact);
 }
 
 const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, LcpContact& lcp,
                               ContactProblem& problem, Workspace::Memory& m) {
   const WorldOptions& options = world.options();
   Stopwatch stopwatch(m.profiling);
-  m.builder.build(world.model(), world.scales(), m.data, m.velocities, state.q, state.v, options.time_step,
+  m.fastest = state.v.cwiseAbs().cwiseMax(m.v_free.cwiseAbs());
+  m.builder.build(world.model(), world.scales(), m.data, m.velocities, state.q, m.fastest, options.time_step,
                   options.contact, with_motions, problem);
   stopwatch.lap(m.result.profile.rows);
   const LcpSolution& solution =
@@ -164,6 +188,7 @@ void record(const State& state, VectorArgument u, const LcpSolution& solution, c
   tape.w = solution.w;
   tape.sets = solution.sets;
   tape.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
+  tape.formulation = Formulation::lcp;
   tape.num_impacts = 0;
 }
 
@@ -185,46 +210,55 @@ void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgum
   }
 }
 
-const StepResult& step(const World& world, const State& state, VectorArgument u, Workspace& workspace, State& next,
-                       Tape* tape) {
-  require("q", state.q, world.nq());
-  require("v", state.v, world.nv());
-  require("u", u, world.nu());
-  const Model& model = world.model();
+namespace {
+
+/// A step by hard contact. False where the numbers run away before its end.
+bool hard_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
+               Tape* tape) {
   const WorldOptions& options = world.options();
-  Workspace::Memory& m = workspace.memory();
   StepResult& result = m.result;
-  result.profile = {};
-  result.impacts = {};
-  result.bounced_at_end = false;
-  if (m.smooth != nullptr) return smooth_step(world, state, u, m, next, tape);
   Stopwatch stopwatch(m.profiling);
 
   smooth_dynamics(world, state, u, m);
   stopwatch.lap(result.profile.dynamics);
+  if (!in_range(m.v_free)) return false;
 
   find_contacts(world, state, tape != nullptr, m.problem, m);
   stopwatch.lap(result.profile.collision);
   if (bounces_inside(world, m)) {
     const BounceOutcome outcome = bounce_step(world, state, u, m, next, tape);
-    if (outcome == BounceOutcome::inside) return result;
+    if (outcome == BounceOutcome::inside) return true;
     result.bounced_at_end = outcome == BounceOutcome::at_end;
     smooth_dynamics(world, state, u, m);
-    m.velocities.set(model, m.data, state.v);
+    m.velocities.set(world.model(), m.data, state.v);
   }
 
   const LcpSolution& solution = solve_rows(world, state, tape != nullptr, m.lcp, m.problem, m);
+  if (!in_range(m.v_plus)) return false;
   set_result(solution, m.problem, result);
   if (tape != nullptr) record(state, u, solution, m.problem, *tape);
-  if (!m.v_plus.allFinite()) {
-    result.status = StepStatus::not_finite;
-    if (tape != nullptr) tape->status = result.status;
-    if (&next != &state) next = state;
-    return result;
-  }
   m.delta = options.time_step * (options.integrator == Integrator::semi_implicit ? m.v_plus : state.v);
   advance(world, state.q, m.delta, m.v_plus, next);
-  return result;
+  return true;
+}
+
+}  // namespace
+
+const StepResult& step(const World& world, const State& state, VectorArgument u, Workspace& workspace, State& next,
+                       Tape* tape) {
+  require("q", state.q, world.nq());
+  require("v", state.v, world.nv());
+  require("u", u, world.nu());
+  Workspace::Memory& m = workspace.memory();
+  m.result.profile = {};
+  m.result.impacts = {};
+  m.result.bounced_at_end = false;
+  m.start = state;  // `next` may be `state`
+  const auto make_step = m.smooth != nullptr ? smooth_step : hard_step;
+  if (in_range(m.start) && make_step(world, m.start, u, m, next, tape) && in_range(next)) return m.result;
+  workspace.forget();
+  stand_still(m.start, u, world.options().formulation, m.result, next, tape);
+  return m.result;
 }
 
 }  // namespace tangere

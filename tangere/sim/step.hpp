@@ -29,11 +29,16 @@
 
 namespace tangere {
 
+/// Positions and velocities of a step are below this, and forces of one by smooth contact: it leaves room for the
+/// squares and products that contact forms of them.
+inline constexpr double kLargestCoordinate = 1e20;
+
 enum class StepStatus {
   solved,
   /// The contact problem was not solved to its tolerance: the best impulses found are applied.
   approximate_contact,
-  /// The velocities would leave the numbers there are: the next state is the old one.
+  /// The numbers run away: a position or a velocity is or would be beyond kLargestCoordinate, or not finite. The next
+  /// state is the old one; there are no contacts, rows or impulses, and no derivatives.
   not_finite,
 };
 
@@ -96,6 +101,8 @@ struct Tape {
   ScratchVector w;
   std::vector<RowSet> sets;
   StepStatus status = StepStatus::solved;
+  /// Of the world that made it.
+  Formulation formulation = Formulation::lcp;
   /// Impacts inside the step (bounce.hpp), earliest first; `events` may be longer. Two parts each: the impact, and the
   /// step after it. The above is then the step without them.
   int num_impacts = 0;

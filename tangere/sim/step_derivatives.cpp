@@ -2,6 +2,8 @@
 
 #include "tangere/sim/step_derivatives.hpp"
 
+#include <string>
+
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
@@ -10,6 +12,17 @@
 #include "tangere/sim/workspace_memory.hpp"
 
 namespace tangere {
+
+void require_tape(const World& world, const Tape& tape) {
+  if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
+    throw InputError("tape", "is not of this world");
+  if (tape.formulation != world.options().formulation)
+    throw InputError("tape", "is of a step by " + std::string(to_string(tape.formulation)) +
+                                 ", and the world's are by " + std::string(to_string(world.options().formulation)));
+  if (tape.status == StepStatus::not_finite)
+    throw InputError("tape", "is of a step whose numbers ran away: it has no derivatives");
+}
+
 SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& m) {
   set_inertial_velocity(world, tape.v, m.v_inertial);
   return {.problem = tape.problem,
@@ -27,8 +40,7 @@ SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& 
 }
 
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDerivatives::RowUse use) {
-  if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
-    throw InputError("tape", "is not of this world");
+  require_tape(world, tape);
   if (world.options().formulation != Formulation::lcp)
     throw InputError("formulation", "this derivative is of the rows of hard contact: lcp only");
   actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
@@ -117,8 +129,8 @@ bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
     integration.forward(out.q_q, m.block_q, out.v_q);
     m.block_q = dt * out.v_v;
     integration.forward(out.q_v, m.block_q, out.v_v);
-    m.block_q = dt * out.v_u;
-    integration.forward(out.q_u, m.block_q, out.v_u);
+    m.block_v = dt * out.v_u;
+    integration.forward(out.q_u, m.block_v, out.v_u);
   } else {
     m.block_q.setZero(nv, nv);
     integration.forward(out.q_q, m.block_q, out.v_q);

@@ -26,8 +26,7 @@ enum class GradientMode {
   /// it. Not the derivative of the step where there are such.
   pre_contact,
   /// Where contacts bounce by the discrete rule (BounceMode::discrete): Nimble's approximation of what the moving time
-  /// of
-  /// impact does to positions (VI, Appendix E): right for one impact without gravity. Not the derivative of the step.
+  /// of impact does to positions (VI, Appendix E), right for one impact without gravity. Not the derivative of the step.
   reflection,
   /// Likewise, by the saltation matrix of an impact at the start of the step: right as the time step goes to 0. Not the
   /// derivative of the step.

@@ -138,7 +138,7 @@ void set_reach(const World& world, const Tape& tape, Workspace& workspace, StepD
 }  // namespace
 
 StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& workspace, double tie_tolerance) {
-  if (tape.q.size() != world.nq() || tape.v.size() != world.nv()) throw InputError("tape", "is not of this world");
+  require_tape(world, tape);
   if (world.options().formulation != Formulation::lcp)
     throw InputError("formulation", "a diagnosis is of the rows of hard contact: lcp only");
   if (tape.problem.time_step == 0.0 && tape.problem.num_rows() > 0)

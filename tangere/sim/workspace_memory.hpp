@@ -28,6 +28,8 @@ struct Workspace::Memory {
 
   Data data;
   BodyVelocities velocities;
+  /// At v_free.
+  BodyVelocities expected_velocities;
   ContactFinder finder;
   ProblemBuilder builder;
   LcpContact lcp;
@@ -36,9 +38,13 @@ struct Workspace::Memory {
   VectorX a;
   VectorX v_inertial;
   VectorX v_free;
+  /// The larger of |v| and |v_free|.
+  VectorX fastest;
   VectorX v_plus;
   VectorX delta;
   StepResult result;
+  /// The state that a step begins with.
+  State start;
   bool profiling = false;
 
   /// Smooth contact (smooth_step.hpp); null with lcp.
@@ -82,6 +88,10 @@ struct Workspace::Memory {
   std::vector<RowSet> other_sets;
 };
 
+/// Whether all numbers are ones that steps take (kLargestCoordinate). False for NaN too.
+[[nodiscard]] bool in_range(VectorArgument x);
+[[nodiscard]] bool in_range(const State& state);
+
 /// a = −ω × v at the linear coordinates of floating joints, 0 elsewhere: their acceleration in axes that do not turn is
 /// zero.
 void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a);
@@ -108,6 +118,8 @@ void set_impulses(const LcpSolution& solution, ContactProblem& problem);
 /// also turn by more than d so that they keep their energy (lone_body.hpp).
 void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgument v, State& next);
 
+/// InputError for a tape that is not of this world, or of a step that has no derivatives.
+void require_tape(const World& world, const Tape& tape);
 /// A tape, as the derivatives want it, after `actuation_derivatives` for it.
 [[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& m);
 /// Actuators and rows of a tape, linearised. InputError if it is not of this world.

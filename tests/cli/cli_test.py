@@ -61,7 +61,8 @@ class CliTest(unittest.TestCase):
             self.assertEqual(run(command, "--help").returncode, 0)
 
     def test_wrong_arguments(self):
-        for arguments in ([], ["dance"], ["query"], ["query", "a", "b"], ["--nonsense"], ["doctor", "--nonsense"], ["demo", "--seed", "x"], ["inspect"],
+        for arguments in ([], ["dance"], ["query"], ["query", "a", "b"], ["--nonsense"], ["doctor", "--nonsense"], ["demo", "--seed", "x"], ["demo", "--seed", "-1"],
+                          ["simulate", str(SCENES / "cartpole.xml"), "--seed", "-1"], ["inspect"],
                           ["inspect", "a", "--base", "floating"], ["inspect", "a", "--export", "sdf"], ["simulate"],
                           ["simulate", "a", "--contact", "magic"], ["simulate", "a", "--steps", "1.5"], ["simulate", "a", "--u", "x"]):
             result = run(*arguments)
@@ -364,6 +365,22 @@ class CliTest(unittest.TestCase):
         self.assertRegex(result.stdout, r"energy +3[67]\.\d+ J: kinetic ")
         self.assertRegex(result.stdout, r"pipe +1 0.5 0.15\n")
         self.assertNotRegex(result.stdout, r"floor +\S+ \S+ \S+\n")
+
+    def test_simulate_names_what_overlaps(self):
+        box = {"type": "box", "size": [0.2, 0.2, 0.2]}
+        file = self.path / "overlap.json"
+        file.write_text(json.dumps({"format": "tangere-scene", "version": 1, "bodies": [
+            {"name": "shelf", "fixed": True, "shape": box},
+            {"name": "book", "shape": box, "position": [0, 0, 0.15]},
+            {"name": "vase", "shape": box, "position": [0, 0, 0.3499]}]}))
+        result = run("simulate", str(file), "--steps", "1")
+        self.assertIn("These overlap at the start", result.stdout)
+        self.assertIn("shelf and book by 0.05 m", result.stdout)
+        self.assertNotIn("book and vase", result.stdout)
+        overlaps = json.loads(run("simulate", str(file), "--steps", "1", "--json").stdout)["start_overlaps"]
+        self.assertEqual([one["bodies"] for one in overlaps], [["shelf", "book"]])
+        self.assertAlmostEqual(overlaps[0]["depth"], 0.05)
+        self.assertNotIn("start_overlaps", self.simulate("mixed_stack.json", "--steps", "1"))
 
     def test_simulate_for_machines(self):
         report = self.simulate("mixed_stack.json", "--steps", "100", "--dt", "0.002")

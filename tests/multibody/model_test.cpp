@@ -64,12 +64,20 @@ TEST(Model, BodiesHeldTogetherDoNotCollide) {
   builder.add_body(ball("drone"), {.name = "air", .type = JointType::free}, "base");
   builder.add_body(ball("arm"), hinge("arm"), "bracket");
   builder.add_body(ball("post"), {.name = "ground", .type = JointType::fixed});
+  builder.add_body(ball("hook"), hinge("hook"), "arm");
+  builder.add_body(ball("cargo"), {.name = "knot", .type = JointType::fixed}, "hook");
+  builder.add_constraint({.name = "loop",
+                          .kind = LoopConstraint::Kind::connect,
+                          .body_A = builder.find_body("drone"),
+                          .body_B = builder.find_body("hook")});
   const Model model = builder.build();
   const auto may_collide = [&](const char* A, const char* B) {
     const bool answer = model.may_collide(model.body_index(A), model.body_index(B));
     EXPECT_EQ(model.may_collide(model.body_index(B), model.body_index(A)), answer);
     return answer;
   };
+  EXPECT_FALSE(may_collide("drone", "hook"));
+  EXPECT_FALSE(may_collide("drone", "cargo"));
   EXPECT_FALSE(may_collide("base", "camera"));
   EXPECT_FALSE(may_collide("bracket", "arm"));
   EXPECT_TRUE(may_collide("camera", "arm"));

@@ -118,6 +118,8 @@ TEST(Rollout, RefusesWhatDoesNotFit) {
   EXPECT_THROW(Rollout(one.world, {.max_tapes = 0}), InputError);
   Rollout rollout(one.world);
   EXPECT_THROW(rollout.run(one.state, MatrixX::Zero(5, 3)), InputError);
+  for (const int steps : {0, 3})
+    EXPECT_THROW(rollout.run({VectorX::Zero(3), VectorX::Zero(6)}, MatrixX::Zero(6, steps)), InputError);
   StateTangent g;
   MatrixX g_controls;
   EXPECT_THROW(rollout.reverse({}, g, g_controls), InputError);

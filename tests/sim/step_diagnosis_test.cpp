@@ -8,6 +8,8 @@
 #include <cmath>
 
 #include "tangere/math/error.hpp"
+#include "tangere/sim/step_derivatives.hpp"
+#include "tangere/sim/step_parameters.hpp"
 #include "tests/support/step_cases.hpp"
 
 namespace tangere::test {
@@ -114,6 +116,34 @@ TEST(Diagnosis, OfAnotherWorldIsRefused) {
   const StepCase& first = all_step_cases().front();
   Workspace workspace(first.world);
   EXPECT_THROW((void)diagnose_step(first.world, Tape{}, workspace), InputError);
+}
+
+/// Formulations leave different things behind: no world takes the tape of another's.
+TEST(Tapes, AreOfOneFormulation) {
+  const StepCase& one = all_step_cases().front();
+  const Formulation formulations[] = {Formulation::lcp, Formulation::single_level, Formulation::bilevel};
+  for (const Formulation made_by : formulations) {
+    const World maker(one.world.model(), {}, {.formulation = made_by});
+    Workspace workspace(maker);
+    State next;
+    Tape tape;
+    (void)step(maker, one.state, one.u, workspace, next, &tape);
+    for (const Formulation used_by : formulations) {
+      if (used_by == made_by) continue;
+      const World user(one.world.model(), {}, {.formulation = used_by});
+      Workspace other(user);
+      StepJacobians jacobians;
+      StepParameterJacobians parameters;
+      StateTangent g{VectorX::Zero(user.nv()), VectorX::Zero(user.nv())};
+      StateTangent out;
+      VectorX g_u;
+      EXPECT_THROW(step_jacobians(user, tape, other, jacobians), InputError);
+      EXPECT_THROW(step_vjp(user, tape, other, g, out, g_u), InputError);
+      EXPECT_THROW(step_jvp(user, tape, other, g, one.u, out), InputError);
+      EXPECT_THROW(step_parameter_jacobians(user, tape, other, {}, parameters), InputError);
+      EXPECT_THROW(diagnose_step(user, tape, other), InputError);
+    }
+  }
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST_P(Step, WithoutCorrectionRowsDoNoWork) {
   WorldOptions options = world.options();
   options.contact.correction = 0.0;
   options.contact.bounce = BounceMode::discrete;
-  const World still(world.model(), {}, options);
+  const World still(world.model(), world.actuators(), options);
   Workspace memory(still);
   State now = state;
   Data data(still.model());
@@ -292,6 +292,71 @@ TEST(Constraints, OfALinkThatOnlyTurns) {
   EXPECT_LT(std::abs(state.v[0]), 1e-4);
   EXPECT_LT(tape.f.view().cwiseAbs().maxCoeff(), 1.0);
   for (const BoxedLcpRow& box : tape.problem.boxes) EXPECT_GT(box.compliance, 0.0);
+}
+
+/// A weld that is far open is closed at the speed of corrections, not at once.
+TEST(Constraints, AreClosedGently) {
+  ModelBuilder builder("open");
+  builder.set_gravity(Vector3::Zero());
+  for (const char* name : {"left", "right"})
+    builder.add_body(
+        {.name = name, .inertia = {.mass = 1.0, .center = Vector3::Zero(), .inertia = 0.01 * Matrix3::Identity()}},
+        {.name = name, .type = JointType::free});
+  builder.add_constraint({.name = "weld", .kind = LoopConstraint::Kind::weld, .body_A = 0, .body_B = 1});
+  const World world(builder.build(), {}, {.time_step = 1e-3});
+  Workspace workspace(world);
+  State state{neutral_configuration(world.model()), VectorX::Zero(12)};
+  state.q[7] = 0.2;
+  state.q.segment<4>(10) = Eigen::Quaterniond(so3::exp({0.0, 0.0, 0.5})).coeffs();
+  (void)step(world, state, VectorX::Zero(12), workspace, state);
+  const double limit = world.options().contact.correction_speed;
+  EXPECT_NEAR(state.v.segment<3>(0).norm() + state.v.segment<3>(6).norm(), limit, 0.2 * limit);
+  EXPECT_NEAR(state.v.segment<3>(9).norm() + state.v.segment<3>(3).norm(), limit, 0.2 * limit);
+  for (int i = 0; i < 2000; ++i) (void)step(world, state, VectorX::Zero(12), workspace, state);
+  EXPECT_NEAR_ABSOLUTE(Vector3(state.q.head<3>()), Vector3(state.q.segment<3>(7)), 1e-6);
+}
+
+/// A link that stands inside the floor, straight under its hinge, can leave only by a fast turn: it is left alone.
+TEST(Penetration, IsNotTakenBackByForce) {
+  for (const StepCase& one : all_step_cases()) {
+    if (one.name != "StandingLink") continue;
+    Workspace workspace(one.world);
+    State state{one.state.q, VectorX::Zero(1)};
+    Tape tape;
+    ASSERT_EQ(step(one.world, state, VectorX::Zero(1), workspace, state, &tape).contacts.size(), 1U);
+    EXPECT_LT(tape.problem.contacts[0].distance, -5e-4);
+    EXPECT_EQ(tape.problem.rows[0].target, 0.0);
+    EXPECT_LT(std::abs(state.v[0]), 0.1);
+    return;
+  }
+  FAIL();
+}
+
+/// Forces that a step begins with bring bodies farther than their velocities do: they stop all the same.
+TEST(Tunnelling, NotByForces) {
+  const StepCase ball =
+      free_bodies("ball", {{Sphere{0.1}, Pose::translation({0.0, 0.0, 0.15})}}, 0.5, 0.0, {.time_step = 0.01});
+  Workspace workspace(ball.world);
+  State next;
+  VectorX u = VectorX::Zero(6);
+  u[2] = -1e4;
+  EXPECT_EQ(step(ball.world, ball.state, u, workspace, next).contacts.size(), 1U);
+  EXPECT_GE(next.q[2], 0.0999);
+
+  // by a spring, to the end of a rail
+  ModelBuilder builder("rail");
+  builder.add_body(
+      {.name = "cart", .inertia = {.mass = 1.0, .center = Vector3::Zero(), .inertia = Matrix3::Identity()}},
+      {.name = "rail",
+       .type = JointType::prismatic,
+       .axis = Vector3::UnitX(),
+       .dofs = {{.lower = -0.1, .upper = 0.1, .stiffness = 1e4, .rest = 5.0}}});
+  const World rail(builder.build(), {}, {.time_step = 0.01});
+  Workspace on_rail(rail);
+  EXPECT_EQ(step(rail, {VectorX::Zero(1), VectorX::Zero(1)}, VectorX::Zero(1), on_rail, next).status,
+            StepStatus::solved);
+  EXPECT_LE(next.q[0], 0.1 + 1e-9);
+  EXPECT_GT(next.q[0], 0.09);
 }
 
 TEST(StepInput, IsChecked) {

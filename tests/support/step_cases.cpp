@@ -55,6 +55,27 @@ StepCase arm(const std::string& name, int num_links, double height, const DofSpe
   return {name, std::move(world), std::move(state), std::move(u)};
 }
 
+/// The arm on the floor, moved by actuators of every kind, with gears; one far beyond the range of its control, one far
+/// beyond that of its force, so that no difference crosses their ends.
+StepCase with_actuators(const StepCase& arm) {
+  using Kind = Actuator::Kind;
+  const std::vector<Actuator> actuators{
+      {.name = "motor", .kind = Kind::motor, .dof = 0, .gear = 3.0, .gain = 2.0},
+      {.name = "position", .kind = Kind::position, .dof = 1, .gear = 2.0, .gain = 30.0, .damping = 1.0},
+      {.name = "velocity", .kind = Kind::velocity, .dof = 2, .gear = 1.5, .gain = 3.0},
+      {.name = "at its control", .kind = Kind::position, .dof = 0, .gain = 20.0, .upper_control = 0.4},
+      {.name = "at its force",
+       .kind = Kind::velocity,
+       .dof = 1,
+       .gain = 50.0,
+       .lower_force = -2.0,
+       .upper_force = 2.0}};
+  World world(arm.world.model(), actuators, arm.world.options());
+  VectorX u(5);
+  u << -0.1, 0.5, 0.8, 20.0, 50.0;
+  return {"ArmWithActuators", std::move(world), arm.state, std::move(u)};
+}
+
 /// Two free boxes and an arm, held together by a weld (a little off) and by a connected point.
 StepCase held_together(const WorldOptions& options) {
   StepCase base = arm("HeldTogether", 3, 1.5, {}, options);
@@ -85,6 +106,26 @@ StepCase held_together(const WorldOptions& options) {
   for (int k = 0; k < world.nv(); ++k) state.v[k] = random.uniform(-0.3, 0.3);
   VectorX u = VectorX::LinSpaced(world.nv(), -0.5, 0.8);
   return {"HeldTogether", std::move(world), std::move(state), std::move(u)};
+}
+
+/// A link almost straight under its hinge, a millimetre inside a slippery floor, which it could leave only by a fast
+/// turn.
+StepCase standing_link(const WorldOptions& options) {
+  ModelBuilder builder("StandingLink");
+  builder.add_body(
+      {.name = "floor", .shapes = {{.name = "floor", .shape = HalfSpace{Vector3::UnitZ(), 0.0}, .friction = 0.0}}},
+      {.name = "floor"});
+  const Shape capsule = Capsule{.radius = 0.05, .length = 0.4};
+  builder.add_body({.name = "link",
+                    .inertia = inertia_of(capsule, 1.0),
+                    .shapes = {{.name = "link", .shape = capsule, .friction = 0.0}}},
+                   {.name = "hinge",
+                    .type = JointType::revolute,
+                    .X_PJ = turned({0.0, 0.0, 0.249}, {0.0, 1.57, 0.0}),
+                    .axis = Vector3::UnitY()});
+  World world(builder.build(), {}, options);
+  State state{VectorX::Zero(1), VectorX::Constant(1, 0.2)};
+  return {"StandingLink", std::move(world), std::move(state), VectorX::Constant(1, 0.1)};
 }
 
 /// A scene at its last keyframe (Nimble's benchmark states), a little off it so that nothing ties.
@@ -159,6 +200,8 @@ std::vector<StepCase> make_cases() {
                                 twist(-1.0, 0.1, 0.0, 0.3, 0.2, 0.1)}},
                               0.3, 0.8, fine));
   one("SphereBeforeTheFloor", Sphere{0.2}, turned({0.0, 0.1, 0.2011}), twist(0.3, 0.1, -1.5, 0.5, 0.4, 0.3), 0.6);
+  one("SpherePressedIntoTheFloor", Sphere{0.2}, turned({0.0, 0.1, 0.25}), twist(0.3, 0.1, 0.5, 0.5, 0.4, 0.3), 0.6);
+  cases.back().u[2] = -1e5;
 
   // a bounce, and somebody who has nothing to do with it
   cases.push_back(
@@ -219,6 +262,15 @@ std::vector<StepCase> make_cases() {
   touching.state.q << 0.5, 0.2, 0.234;
   touching.state.v << 0.3, -0.2, 0.5;
   cases.push_back(touching);
+  cases.push_back(with_actuators(touching));
+
+  // q' by the old velocity
+  WorldOptions explicit_position = fine;
+  explicit_position.integrator = Integrator::explicit_position;
+  cases.push_back(
+      {"ArmByItsOldVelocity", World(touching.world.model(), {}, explicit_position), touching.state, touching.u});
+
+  cases.push_back(standing_link(fine));
   StepCase limited =
       arm("ArmAtItsLimits", 4, 2.0, {.lower = -0.5, .upper = 0.5, .damping = 0.2, .armature = 0.01}, fine);
   limited.state.q << 0.5004, 0.2, -0.5003, 0.4995;
@@ -232,7 +284,16 @@ std::vector<StepCase> make_cases() {
   mimic.state.q << 0.1, 0.3, 0.33, 0.2;
   mimic.state.v << 0.3, -0.2, 0.1, 0.4;
   cases.push_back(mimic);
+  StepCase off = mimic;
+  off.name = "ArmWithAMimicFarOff";
+  off.state.q[2] = 0.6;
+  cases.push_back(off);
   cases.push_back(held_together(fine));
+  // some rows beyond the speed of corrections, some not
+  StepCase torn = held_together(fine);
+  torn.name = "TornApart";
+  torn.state.q.segment<3>(10) << 1.5, 0.2, 1.23;
+  cases.push_back(torn);
   cases.push_back(scene_case("JumpWorm", "jump_worm.xml", {}));
   cases.push_back(scene_case("Catapult", "catapult.xml", {}));
   cases.push_back(scene_case("HalfCheetah", "half_cheetah.xml", {.time_step = 2e-3}));
