@@ -79,7 +79,8 @@ class SingleLevelContact {
   [[nodiscard]] SmoothWarmStart& warm_start() { return warm_; }
 
   /// For derivatives: sets the step up again, with the contact of `solved`, `v_plus`, and refines. The island's
-  /// factors are then current, one after another: `on_island` is called for each that has any coordinates.
+  /// factors are then current, one after another: `on_island` is called for each that has any coordinates. False if an
+  /// island is not solved there; InputError if `solved` is not of such a step.
   template <class OnIsland>
   bool revisit(const Data& data, const SmoothState& state, VectorArgument v_plus, const SmoothWarmStart& solved,
                OnIsland&& on_island) {
@@ -87,7 +88,7 @@ class SingleLevelContact {
     set_up(data, state);
     for (int i = 0; i < num_islands_; ++i) {
       select(i);
-      good = load(solved, v_plus) && good;
+      load(solved, v_plus);
       good = refine() && good;
       on_island(island_);
     }
@@ -140,7 +141,9 @@ class SingleLevelContact {
   void start_velocities(SmoothRung rung);
   void start_joint_rows();
   void start_at_ones();
-  [[nodiscard]] bool load(const SmoothWarmStart& solved, VectorArgument v_plus);
+  void load(const SmoothWarmStart& solved, VectorArgument v_plus);
+  [[nodiscard]] bool load_pair(const SmoothWarmStart& from, PairSlot& slot);
+  [[nodiscard]] bool load_joint_rows(const SmoothWarmStart& from);
   [[nodiscard]] bool refine();
   [[nodiscard]] NcpResult attempt(SmoothRung rung);
   void solve_island();

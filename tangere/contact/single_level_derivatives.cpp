@@ -13,8 +13,6 @@ namespace {
 using Kind = SideBody::Kind;
 using Block6 = Eigen::Matrix<double, 6, 6>;
 
-double sign_of(std::size_t side) { return side == 0 ? -1.0 : 1.0; }
-
 /// How a free body's set moves, and the velocity past a fixed place, by (δq) in the body's tangent at fixed V and W.
 void free_motions(const PairSlot& slot, const FreeMover& mover, Block6& xi, Block6& U) {
   const Matrix3& R = mover.X_WL.R;

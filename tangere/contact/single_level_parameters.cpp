@@ -23,8 +23,6 @@ namespace {
 
 using Kind = SideBody::Kind;
 
-double sign_of(std::size_t side) { return side == 0 ? -1.0 : 1.0; }
-
 /// How the moments of a link change with a parameter of one of its bodies: link axes, inertia about the centre.
 struct MomentChange {
   double mass = 0.0;

@@ -79,15 +79,15 @@ void SmoothPair::carry_tangents(const Vector3& new_n) {
 }
 
 double SmoothPair::evaluate(double shift, const SideVelocity& at_A, const SideVelocity& at_B) {
-  double worst = std::max(A.evaluate(x, alpha), B.evaluate(x, alpha));
+  double worst = larger_norm(A.evaluate(x, alpha), B.evaluate(x, alpha));
   const Vector3 difference = B.f - A.f;
   length_ = difference.norm();
   if (length_ > 0.0) carry_tangents(difference / length_);
 
   r_g_ << A.f + B.f, A.a + B.a - 1.0;
-  worst = std::max(worst, r_g_.cwiseAbs().maxCoeff());
+  worst = larger_norm(worst, r_g_.cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
   r_gap_ = at.s[0] - (alpha - 1.0 - shift);
-  worst = std::max(worst, std::abs(r_gap_));
+  worst = larger_norm(worst, std::abs(r_gap_));
 
   v_rel_ = at_B.at_x - at_A.at_x;
   w_rel_ = at_B.spin - at_A.spin;
@@ -95,7 +95,7 @@ double SmoothPair::evaluate(double shift, const SideVelocity& at_A, const SideVe
     const double slip = k < 2 ? T.col(k).dot(v_rel_) : torsion_radius * n.dot(w_rel_);
     r_eta_[k] = at.s[tail_index(k)] - slip;
     r_beta_[k] = beta_0(k) - friction * at.z[0];
-    worst = std::max({worst, std::abs(r_eta_[k]), std::abs(r_beta_[k])});
+    worst = larger_norm(worst, larger_norm(std::abs(r_eta_[k]), std::abs(r_beta_[k])));
   }
   return worst;
 }

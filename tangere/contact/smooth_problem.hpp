@@ -136,6 +136,10 @@ struct SmoothProblem {
   AlignedVector dy;
   AlignedVector scratch;
 
+  [[nodiscard]] Formulation formulation() const { return bilevel ? Formulation::bilevel : Formulation::single_level; }
+  /// Entries of z that are a pair's, and of y.
+  [[nodiscard]] std::size_t num_rows_of(const PairSlot& slot) const;
+  [[nodiscard]] std::size_t num_auxiliaries_of(const PairSlot& slot) const;
   /// After pairs and joint rows are listed, in the order of islands: memory for all of them.
   void lay_out();
 };

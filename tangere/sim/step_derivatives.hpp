@@ -44,7 +44,8 @@ struct StepJacobians {
   MatrixX v_u;
 };
 
-/// True if they are not those of the step (never with `exact`). complementarity_aware needs a loss: it is exact here.
+/// True if they are not those of the step: with `exact` only after smooth contact that was not solved
+/// (StepStatus::approximate_contact). complementarity_aware needs a loss: it is exact here.
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
                     GradientMode mode = GradientMode::exact);
 
@@ -55,7 +56,7 @@ struct StateTangent {
 };
 
 /// The reverse product: from the gradient of a loss with respect to the next state, `g`, to those with respect to state
-/// and control. True if it is not the derivative of the step (never with `exact`).
+/// and control. True if it is not the derivative of the step, as above.
 bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
               VectorX& g_u, GradientMode mode = GradientMode::exact);
 

@@ -221,14 +221,11 @@ void fill_impact(const World& world, const Tape& tape, Workspace::Memory& m, std
 
 }  // namespace
 
-void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
                               std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   Workspace::Memory& m = workspace.memory();
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
-  if (m.smooth != nullptr) {
-    smooth_parameter_jacobians(world, tape, m, parameters, out);
-    return;
-  }
+  if (m.smooth != nullptr) return smooth_parameter_jacobians(world, tape, m, parameters, out);
   const auto count = static_cast<int>(parameters.size());
   if (tape.bounced()) {
     BounceColumns columns(world.nv(), count);
@@ -236,7 +233,7 @@ void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
     fill_impact(world, tape, m, parameters, columns);
     fill_part(world, tape.parts[1], m, parameters, columns.after);
     BounceChain(world, tape, workspace).apply(columns, out.q, out.v);
-    return;
+    return false;
   }
   out.v.resize(world.nv(), count);
   out.q.setZero(world.nv(), count);
@@ -245,6 +242,7 @@ void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   m.block_q = MatrixX::Zero(world.nv(), count);
   if (world.options().integrator == Integrator::semi_implicit) m.block_q = world.options().time_step * out.v;
   integration.forward(out.q, m.block_q, out.v);
+  return false;
 }
 
 }  // namespace tangere
