@@ -46,8 +46,10 @@ std::vector<char> find_singles(const Model& model, const ContactOptions& options
   return single;
 }
 
-/// Whose surface touches others in one point.
-bool is_round(const Shape& shape) { return shape.get_if<Sphere>() != nullptr || shape.get_if<Ellipsoid>() != nullptr; }
+/// Whose surface touches others in one point: a sum of ellipsoids and a ball.
+bool is_round(const ConvexSet& set) {
+  return !set.support->half_space && set.support->num_terms == set.support->num_ellipsoids;
+}
 
 /// On the contact point of a pair, in the axes of its smaller set: none on the first; the others are pulled towards the
 /// corners of a tetrahedron, which seen along any axis are the corners of a square.
@@ -58,10 +60,15 @@ Vector3 pull_on(int point) {
   return kPull * Vector3(corner[0], corner[1], corner[2]);
 }
 
-/// Shapes with flat faces, which resist being turned about the normal.
-bool has_faces(const Shape& shape) {
-  return shape.get_if<Sphere>() == nullptr && shape.get_if<Ellipsoid>() == nullptr &&
-         shape.get_if<Capsule>() == nullptr;
+/// Sets with flat faces, which resist being turned about the normal: what is more than ellipsoids, a ball and one
+/// segment (a capsule).
+bool has_faces(const ConvexSet& set) {
+  const SupportTerms& support = *set.support;
+  int num_segments = 0;
+  for (int i = 0; i < support.num_terms; ++i)
+    if (support.terms()[i].kind == SupportTerm::Kind::segment) ++num_segments;
+  const int others = support.num_terms - support.num_ellipsoids - num_segments;
+  return support.half_space || others > 0 || num_segments > 1;
 }
 
 }  // namespace
@@ -237,7 +244,6 @@ void SingleLevelContact::add_candidates(int a, int b) {
   const Shape& A = scene_.shape(model_, a).shape;
   const Shape& B = scene_.shape(model_, b).shape;
   const double reach = reach_of_step_[static_cast<std::size_t>(a)] + reach_of_step_[static_cast<std::size_t>(b)];
-  const int num_points = is_round(A) || is_round(B) ? 1 : options_.points;
   const std::span<const ConvexPart> parts_A = A.parts();
   const std::span<const ConvexPart> parts_B = B.parts();
   for (std::size_t i = 0; i < parts_A.size(); ++i)
@@ -258,6 +264,7 @@ void SingleLevelContact::add_candidates(int a, int b) {
       if (!parts_A[i].set->scaled) gap = above(*parts_A[i].set, X_A, X_B.p, radius_B);
       if (!parts_B[j].set->scaled) gap = above(*parts_B[j].set, X_B, X_A.p, radius_A);
       if (gap > reach) continue;
+      const int num_points = is_round(*parts_A[i].set) || is_round(*parts_B[j].set) ? 1 : options_.points;
       for (int point = 0; point < num_points; ++point)
         candidates_.push_back({.key = {a, static_cast<int>(i), b, static_cast<int>(j), point},
                                .mover_A = mover_of(a),
@@ -341,10 +348,17 @@ double SingleLevelContact::restitution_of(const PairKey& key) const {
   return scene_.shape(model_, key.shape_A).restitution * scene_.shape(model_, key.shape_B).restitution;
 }
 
-double SingleLevelContact::torsion_radius(int a, int b, double length) const {
+double SingleLevelContact::torsion_radius(const ConvexSet& A, const ConvexSet& B, double length) const {
   if (contact_options_.torsional_friction > 0.0) return contact_options_.torsional_friction / length;
-  const bool flat = has_faces(scene_.shape(model_, a).shape) && has_faces(scene_.shape(model_, b).shape);
-  return flat ? options_.torsion : 0.0;
+  return has_faces(A) && has_faces(B) ? options_.torsion : 0.0;
+}
+
+/// The axes of a pyramid of friction are fixed in what does not move, else in the larger set, of equals in A.
+bool SingleLevelContact::owns_axes_B(const PairSlot& slot) const {
+  const bool fixed_A = slot.sides[0].kind == SideBody::Kind::fixed;
+  const bool fixed_B = slot.sides[1].kind == SideBody::Kind::fixed;
+  if (fixed_A != fixed_B) return fixed_B;
+  return units_.part_length(slot.key.shape_B, slot.key.part_B) > units_.part_length(slot.key.shape_A, slot.key.part_A);
 }
 
 void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
@@ -390,8 +404,9 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   const Vector3 pull = pull_on(key.point);
   slot.pair.A.set(*part_A.set, 1.0 / slot.units.length, at_A ? pull : pull_on(0));
   slot.pair.B.set(*part_B.set, 1.0 / slot.units.length, at_A ? pull_on(0) : pull);
-  slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(key.shape_A, key.shape_B, slot.units.length),
+  slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(*part_A.set, *part_B.set, slot.units.length),
                          options_.friction);
+  slot.pair.axes_of_B = owns_axes_B(slot);
 }
 
 void SingleLevelContact::fill_slots() {

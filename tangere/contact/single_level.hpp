@@ -133,7 +133,8 @@ class SingleLevelContact {
   void select(int island);
   [[nodiscard]] SideBody side_of(int shape, const Pose& X_SP) const;
   [[nodiscard]] int mover_of(int shape) const;
-  [[nodiscard]] double torsion_radius(int a, int b, double length) const;
+  [[nodiscard]] double torsion_radius(const ConvexSet& A, const ConvexSet& B, double length) const;
+  [[nodiscard]] bool owns_axes_B(const PairSlot& slot) const;
   [[nodiscard]] double restitution_of(const PairKey& key) const;
 
   [[nodiscard]] bool start_warm();

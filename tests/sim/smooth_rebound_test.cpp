@@ -67,11 +67,14 @@ TEST(SmoothStep, TowersStandOnSeveralPoints) {
 TEST(SmoothStep, BallsHaveOnePoint) {
   WorldOptions options = smooth(0.01, 1e-6);
   options.smooth.points = 5;
-  const StepCase scene =
-      free_bodies("ball", {{.shape = Sphere{0.2}, .X_WB = Pose::translation({0, 0, 0.2})}}, 0.5, 0.0, options);
-  Workspace workspace(scene.world);
-  State next;
-  EXPECT_EQ(step(scene.world, scene.state, at_ease(scene.world), workspace, next).contacts.size(), 1U);
+  for (const Shape& shape : {Shape(Sphere{0.2}), Shape(Bundle{{{Sphere{0.2}, Pose()}}}),
+                             Shape(MinkowskiSum{{{Sphere{0.15}, Pose()}, {Ellipsoid{{0.05, 0.05, 0.05}}, Pose()}}})}) {
+    const StepCase scene =
+        free_bodies("ball", {{.shape = shape, .X_WB = Pose::translation({0, 0, 0.2})}}, 0.5, 0.0, options);
+    Workspace workspace(scene.world);
+    State next;
+    EXPECT_EQ(step(scene.world, scene.state, at_ease(scene.world), workspace, next).contacts.size(), 1U);
+  }
 }
 
 /// The highest point after the first bounce.

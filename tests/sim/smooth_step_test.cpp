@@ -339,6 +339,12 @@ TEST(SmoothStep, TorsionStopsWhatIsFlatAndOnlyThat) {
   EXPECT_LE(std::abs(spin(box, 0.2)), 1e-3);
   EXPECT_NEAR(spin(box, 0.0), 3.0, 1e-2);
   EXPECT_NEAR(spin(ball, 0.2), 3.0, 1e-3);
+  // a ball by another name
+  for (const Shape& shape : {Shape(Bundle{{{Sphere{0.2}, Pose()}}}),
+                             Shape(MinkowskiSum{{{Sphere{0.15}, Pose()}, {Sphere{0.05}, Pose()}}})}) {
+    ball.shape = shape;
+    EXPECT_NEAR(spin(ball, 0.2), 3.0, 1e-3) << shape.type_name();
+  }
 }
 
 TEST(SmoothStep, PyramidsOfFrictionHoldToo) {
