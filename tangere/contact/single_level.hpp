@@ -18,7 +18,7 @@
 ///              penetration at any κ
 ///   normal     one for both bodies, (f_B − f_A) / |f_B − f_A|: impulses are opposite at every iterate
 ///   friction   one second-order cone with torsion in it; friction 0 has no such cone
-///   bounces    Newton's law, where shapes have restitution (rebound.hpp)
+///   old state  restitution by Newton's law, and overlaps that are taken back slowly (rebound.hpp)
 ///   momentum   free bodies turn by the Cayley map and keep it (free_mover.hpp). The impulses of a pair of them act at
 ///              one point: x carried back by dt v̄, v̄ = (m_B v_A + m_A v_B) / (m_A + m_B), as seen from the old centres
 ///
@@ -129,6 +129,9 @@ class SingleLevelContact {
   void find_islands();
   void fill_slots();
   void find_rebounds(const Data& data, const SmoothState& state);
+  [[nodiscard]] bool may_overlap(const PairSlot& slot, const Pose& X_A, const Pose& X_B, double recovery) const;
+  /// Of a part of a shape, before the step.
+  [[nodiscard]] Pose old_pose(int shape, int part) const;
   void fill(const Candidate& candidate, PairSlot& slot);
   void select(int island);
   [[nodiscard]] SideBody side_of(int shape, const Pose& X_SP) const;
