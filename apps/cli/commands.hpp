@@ -29,6 +29,8 @@ struct InspectArguments {
   bool json = false;
   /// Empty: describe the robot; `urdf`, `mjcf`: write it as such a file.
   std::string export_as;
+  /// Where to; empty: standard output.
+  std::string output;
   /// The state to evaluate at: coordinates, or the name of a keyframe. None of them: no evaluation.
   std::vector<double> q;
   std::vector<double> v;

@@ -28,6 +28,7 @@
 #include "tangere/io/recording_reader.hpp"
 #include "tangere/io/recording_text.hpp"
 #include "tangere/io/shape_json.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {
@@ -47,7 +48,7 @@ std::optional<std::string> find_viewer() {
   try {
     return viewer_page();
   } catch (const InputError& error) {
-    std::printf("no animations: %s\n\n", error.what());
+    std::printf("no animations: %s\n\n", printable(error.what()).c_str());
     return std::nullopt;
   }
 }
@@ -205,7 +206,7 @@ std::vector<NamedRecording> find_recordings(const std::vector<std::string>& fold
       try {
         found.push_back({file.stem().string(), load_recording(file)});
       } catch (const InputError& error) {
-        std::fprintf(stderr, "tangere demo: left out: %s\n", error.what());
+        std::fprintf(stderr, "tangere demo: left out: %s\n", printable(error.what()).c_str());
       }
     }
   }
@@ -247,7 +248,7 @@ int run_demo(const DemoArguments& arguments) {
                 std::filesystem::absolute(folder / "index.html").lexically_normal().c_str());
     return sweep_passed && pairs_passed ? kExitOk : kExitFailed;
   } catch (const InputError& error) {
-    std::fprintf(stderr, "tangere demo: %s\n", error.what());
+    std::fprintf(stderr, "tangere demo: %s\n", printable(error.what()).c_str());
     return kExitBadInput;
   }
 }

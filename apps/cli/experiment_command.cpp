@@ -11,6 +11,7 @@
 #include "apps/cli/experiment_pages.hpp"
 #include "apps/cli/folders.hpp"
 #include "experiments/experiment.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {
@@ -69,7 +70,7 @@ int run_experiment(const ExperimentArguments& arguments) {
     }
     if (pages && found) std::fprintf(stderr, "pages: %s\n", pages->write_gallery().c_str());
   } catch (const InputError& error) {
-    std::fprintf(stderr, "tangere: %s\n", error.what());
+    std::fprintf(stderr, "tangere: %s\n", printable(error.what()).c_str());
     return kExitBadInput;
   }
   if (!found) {

@@ -44,8 +44,7 @@ bool same_pairs(std::span<const Contact> a, std::span<const Contact> b) {
 /// Of hard contact: the same contacts, rows and sets.
 bool same_rows(const StepResult& result, const Tape& tape) {
   const ContactProblem& problem = tape.problem;
-  const std::size_t impacts = tape.bounced() ? tape.parts.front().problem.contacts.size() : 0;
-  if (result.impacts.size() != impacts) return false;
+  if (result.impacts.size() != tape.num_impact_contacts()) return false;
   if (result.contacts.size() != problem.contacts.size() || result.rows.size() != problem.rows.size()) return false;
   for (std::size_t c = 0; c < problem.contacts.size(); ++c) {
     const Contact& a = result.contacts[c];

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/version.hpp"
 
 namespace {
@@ -54,6 +55,9 @@ int run(int argc, char** argv) {
   inspect_command->add_flag("--json", inspect.json, "For machines");
   inspect_command->add_option("--export", inspect.export_as, "Write the robot as a file: urdf or mjcf")
       ->check(CLI::IsMember({"urdf", "mjcf"}));
+  inspect_command
+      ->add_option("--output", inspect.output, "The file to export to, meshes beside it (default: standard output)")
+      ->needs("--export");
 
   SimulateArguments simulate;
   CLI::App* simulate_command =
@@ -164,7 +168,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tangere: %s\n", error.what());
+    std::fprintf(stderr, "tangere: %s\n", tangere::printable(error.what()).c_str());
     return kExitFailed;
   }
 }

@@ -21,6 +21,7 @@
 #include "tangere/io/recording.hpp"
 #include "tangere/io/recording_reader.hpp"
 #include "tangere/io/scene_file.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/multibody/energy.hpp"
@@ -277,7 +278,7 @@ int run_simulate(const SimulateArguments& arguments) {
   try {
     return simulate(arguments);
   } catch (const InputError& error) {
-    std::fprintf(stderr, "tangere simulate: %s\n", error.what());
+    std::fprintf(stderr, "tangere simulate: %s\n", printable(error.what()).c_str());
     return kExitBadInput;
   }
 }

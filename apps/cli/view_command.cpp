@@ -11,6 +11,7 @@
 #include "tangere/io/recording_export.hpp"
 #include "tangere/io/recording_reader.hpp"
 #include "tangere/io/recording_text.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {
@@ -81,7 +82,7 @@ int run_view(const ViewArguments& arguments) {
     wait_for_interrupt();
     return kExitOk;
   } catch (const InputError& error) {
-    std::fprintf(stderr, "tangere view: %s\n", error.what());
+    std::fprintf(stderr, "tangere view: %s\n", printable(error.what()).c_str());
     return kExitBadInput;
   }
 }

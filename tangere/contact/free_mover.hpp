@@ -11,6 +11,7 @@
 /// R⁺ μ(w, −h) = R μ(w, h): what flies freely keeps its angular momentum to rounding; with l from the *old* centre to
 /// a point shared by both bodies of a pair, so do collisions (single_level.hpp).
 
+#include "tangere/contact/link_moments.hpp"
 #include "tangere/contact/smooth_units.hpp"
 #include "tangere/math/se3.hpp"
 
@@ -59,6 +60,7 @@ struct FreeMover {
   [[nodiscard]] Vector6 residual() const;
   /// Of the residual by (V, W), in units.
   [[nodiscard]] Matrix6 matrix() const;
+  [[nodiscard]] LinkMoments moments() const { return {mass, center_L, inertia_L}; }
   [[nodiscard]] Vector3 velocity_at(const Vector3& x) const { return V + W.cross(x - X_next.p); }
 };
 

@@ -34,11 +34,11 @@ void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedSt
   if (impact) {
     rest_.setZero(model.nv());
   } else {
-    for (const int k : step.free_dofs)
+    for (const int k : step.floating_dofs)
       acceleration_.segment<3>(k) -= step.v.segment<3>(k + 3).cross(step.v.segment<3>(k));
   }
   const InverseDynamicsDerivatives derivatives =
-      inverse_dynamics_derivatives(model, data, step.q, impact ? rest_ : step.v, acceleration_, wrenches());
+      inverse_dynamics_derivatives(model, data, step.q, impact ? rest_ : step.v_inertial, acceleration_, wrenches());
   factor_mass_matrix(model, data, step.implicit_inertia);
   ScratchMatrix::View r_q = r_q_.reset(model.nv(), model.nv());
   ScratchMatrix::View r_v = r_v_.reset(model.nv(), model.nv());
@@ -86,7 +86,7 @@ void LcpDerivatives::factor_rows(const Model& model, const Data& data, const Sol
 void LcpDerivatives::linearise(const Model& model, Data& data, const SolvedStep& step, RowUse use) {
   time_step_ = step.problem.time_step;
   v_ = step.v;
-  free_dofs_.assign(step.free_dofs.begin(), step.free_dofs.end());
+  floating_dofs_.assign(step.floating_dofs.begin(), step.floating_dofs.end());
   choose_rows(step);
   reduce_pairs(step, use);
   fill_rows(model, step);
@@ -104,7 +104,7 @@ void LcpDerivatives::expand(const Model& model, const Data& data) {
   solve_mass_matrix_columns(model, data, Y_.row(0), Y_.width(), static_cast<int>(3 * nv));
   // r_v has −M, and −dt M d(ω × v)/dv of the free joints
   Y.middleCols(nv, nv).diagonal().array() -= 1.0;
-  for (const int k : free_dofs_) {
+  for (const int k : floating_dofs_) {
     Y.block<3, 3>(k, nv + k) -= time_step_ * so3::hat(v_.segment<3>(k + 3));
     Y.block<3, 3>(k, nv + k + 3) += time_step_ * so3::hat(v_.segment<3>(k));
   }
@@ -158,7 +158,7 @@ void LcpDerivatives::reverse(const Model& model, const Data& data, VectorArgumen
   const VectorX& without_inertia = y_;
   // r_v = … − M − dt M d(ω × v)/dv: y meets M, so what is left is g − J_Cᵀ z itself
   g_v = without_inertia;
-  for (const int k : free_dofs_) {
+  for (const int k : floating_dofs_) {
     const Vector3 linear = without_inertia.segment<3>(k);
     g_v.segment<3>(k) += time_step_ * so3::hat(v_.segment<3>(k + 3)).transpose() * linear;
     g_v.segment<3>(k + 3) -= time_step_ * so3::hat(v_.segment<3>(k)).transpose() * linear;
@@ -182,7 +182,7 @@ void LcpDerivatives::forward(const Model& model, const Data& data, VectorArgumen
   dv_plus.noalias() -= r_v_.view() * dv;
   solve_mass_matrix(model, data, dv_plus);
   dv_plus += dv;
-  for (const int k : free_dofs_)
+  for (const int k : floating_dofs_)
     dv_plus.segment<3>(k) +=
         time_step_ * (v_.segment<3>(k + 3).cross(dv.segment<3>(k)) - v_.segment<3>(k).cross(dv.segment<3>(k + 3)));
   if (J_.rows() == 0) return;

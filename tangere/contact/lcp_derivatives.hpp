@@ -34,6 +34,8 @@ struct SolvedStep {
   const ContactProblem& problem;
   const VectorX& q;
   const VectorX& v;
+  /// The v that the inverse dynamics see: without bodies whose axes the step turns afterwards.
+  const VectorX& v_inertial;
   const VectorX& v_plus;
   /// Of the rows.
   const ScratchVector& f;
@@ -41,8 +43,8 @@ struct SolvedStep {
   /// dτ/dq and dτ/dv of the actuators, diagonal.
   const VectorX& tau_q;
   const VectorX& tau_v;
-  /// First coordinates of the free joints, whose ω × v is not in the step.
-  std::span<const int> free_dofs;
+  /// First coordinates of the free joints of which only ω × v is not in the step.
+  std::span<const int> floating_dofs;
   /// What the step adds to the diagonal of M, and to the damping (implicit dampers and springs).
   const VectorX& implicit_inertia;
   const VectorX& implicit_damping;
@@ -61,6 +63,10 @@ class LcpDerivatives {
   [[nodiscard]] ScratchMatrix::ConstView d_q() const { return d_q_.view(); }
   [[nodiscard]] ScratchMatrix::ConstView d_v() const { return d_v_.view(); }
   [[nodiscard]] ScratchMatrix::ConstView d_tau() const { return d_tau_.view(); }
+
+  /// s_x of the rows of the system (those of the clamped rows with RowUse::all), after `linearise`.
+  [[nodiscard]] ScratchMatrix::ConstView s_q() const { return s_q_.view(); }
+  [[nodiscard]] ScratchMatrix::ConstView s_v() const { return s_v_.view(); }
 
   /// The clamped rows, and df of them (their number x nv), after `expand`; only of RowUse::all.
   [[nodiscard]] std::span<const int> clamped() const { return clamped_; }
@@ -135,7 +141,7 @@ class LcpDerivatives {
 
   double time_step_ = 0.0;
   VectorX v_;
-  std::vector<int> free_dofs_;
+  std::vector<int> floating_dofs_;
   std::vector<int> clamped_;
   std::vector<int> place_of_row_;
   /// Where a clamped row is in the system that is solved (-1: in a reduced pair), and the compliances of its rows.

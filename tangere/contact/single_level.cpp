@@ -147,11 +147,10 @@ void SingleLevelContact::find_movers() {
     mover_of_link[static_cast<std::size_t>(i)] = static_cast<int>(problem_.free.size());
     FreeMover mover;
     mover.first_v = link.v;
-    mover.mass = link.inertia.m;
-    mover.center_L = to_vector3(link.inertia.h) / mover.mass;
-    const Vector3& c = mover.center_L;
-    mover.inertia_L =
-        to_matrix3(link.inertia.I) - mover.mass * (c.squaredNorm() * Matrix3::Identity() - c * c.transpose());
+    const LinkMoments moments = moments_of(link);
+    mover.mass = moments.mass;
+    mover.center_L = moments.center;
+    mover.inertia_L = moments.inertia;
     problem_.free.push_back(mover);
   }
   for (std::size_t b = 0; b < count; ++b) {

@@ -13,6 +13,7 @@
 
 #include <Eigen/Geometry>
 
+#include "tangere/contact/link_moments.hpp"
 #include "tangere/contact/single_level_derivatives.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/links.hpp"
@@ -22,56 +23,6 @@ namespace tangere {
 namespace {
 
 using Kind = SideBody::Kind;
-
-/// How the moments of a link change with a parameter of one of its bodies: link axes, inertia about the centre.
-struct MomentChange {
-  double mass = 0.0;
-  Vector3 center = Vector3::Zero();
-  Matrix3 inertia = Matrix3::Zero();
-};
-
-MomentChange moment_change(const Model& model, const FreeMover& mover, const Parameter& p) {
-  const Pose X_LB = to_pose(model.links().bodies[static_cast<std::size_t>(p.index)].X_LB);
-  const MassProperties& body = model.body(p.index).spec.inertia;
-  const Vector3 r = X_LB * body.center - mover.center_L;
-  MomentChange change;
-  if (p.kind == Parameter::Kind::mass) {
-    change.mass = 1.0;
-    change.center = r / mover.mass;
-    change.inertia = r.squaredNorm() * Matrix3::Identity() - r * r.transpose();
-  }
-  if (p.kind == Parameter::Kind::center) {
-    const Vector3 d = X_LB.R.col(p.component);
-    change.center = body.mass / mover.mass * d;
-    change.inertia = body.mass * (2.0 * r.dot(d) * Matrix3::Identity() - r * d.transpose() - d * r.transpose());
-  }
-  if (p.kind == Parameter::Kind::inertia) {
-    constexpr int kEntries[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    Matrix3 unit = Matrix3::Zero();
-    const auto [i, j] = kEntries[p.component];
-    unit(i, j) = unit(j, i) = 1.0;
-    change.inertia = X_LB.R * unit * X_LB.R.transpose();
-  }
-  return change;
-}
-
-/// The same for a body that is carried by a twist about the link's origin, in link axes.
-void carry(const Model& model, const FreeMover& mover, int body, const Vector6& twist, MomentChange& change) {
-  const Pose X_LB = to_pose(model.links().bodies[static_cast<std::size_t>(body)].X_LB);
-  const MassProperties& inertia = model.body(body).spec.inertia;
-  const Vector3 c = X_LB * inertia.center;
-  const Vector3 r = c - mover.center_L;
-  const Vector3 w = twist.tail<3>();
-  const Vector3 d = twist.head<3>() + w.cross(c);
-  const Matrix3 J = X_LB.R * inertia.inertia * X_LB.R.transpose();
-  change.center += inertia.mass / mover.mass * d;
-  change.inertia += inertia.mass * (2.0 * r.dot(d) * Matrix3::Identity() - r * d.transpose() - d * r.transpose());
-  change.inertia += so3::hat(w) * J - J * so3::hat(w);
-}
-
-bool is_inertial(const Parameter& p) {
-  return p.kind == Parameter::Kind::mass || p.kind == Parameter::Kind::center || p.kind == Parameter::Kind::inertia;
-}
 
 }  // namespace
 
@@ -126,7 +77,7 @@ class SmoothParameterColumn {
     } else if (is_inertial(p)) {
       const int mover = contact_.mover_of_body(p.index);
       if (mover >= 0 && has(mover))
-        add_inertia(mover, moment_change(model_, problem_.free[static_cast<std::size_t>(mover)], p));
+        add_inertia(mover, moment_change(model_, problem_.free[static_cast<std::size_t>(mover)].moments(), p));
       if (mover >= 0) return;
     } else if (p.kind == Parameter::Kind::placement) {
       const int mover = contact_.mover_of_body(p.index);
@@ -168,7 +119,7 @@ class SmoothParameterColumn {
     }
   }
 
-  void add_inertia(int index, const MomentChange& change) {
+  void add_inertia(int index, const LinkMoments& change) {
     const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
     const Matrix3& R = mover.X_WL.R;
     const double dt = mover.time_step;
@@ -232,9 +183,9 @@ class SmoothParameterColumn {
                                           p.component, mover.X_next.p);
     Vector6 in_link;
     in_link << Rt * twist.head<3>(), Rt * twist.tail<3>();
-    MomentChange change;
+    LinkMoments change;
     for (int b = p.index; b < model_.num_bodies(); ++b)
-      if (is_beyond(b, p.index)) carry(model_, mover, b, in_link, change);
+      if (is_beyond(b, p.index)) carry_moments(model_, mover.moments(), b, in_link, change);
     add_inertia(index, change);
   }
 

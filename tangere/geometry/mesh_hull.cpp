@@ -1,7 +1,8 @@
 /// The hull grows from the extreme points along the principal axes: each round adds, for every face, the point farthest
 /// outside of it, the farthest first, until none is outside or there are enough vertices. So the hull of a fine mesh
-/// costs no more than that of the vertices kept, and what is lost is known. The whole thing happens in coordinates in
-/// which the mesh has unit size.
+/// costs no more than that of the vertices kept, and what is lost is known. A tree of boxes (point_tree.hpp) keeps a
+/// round from trying every face with every point. The whole thing happens in coordinates in which the mesh has unit
+/// size.
 
 #include "tangere/geometry/mesh_hull.hpp"
 
@@ -9,12 +10,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/geometry/hull.hpp"
 #include "tangere/geometry/moments.hpp"
+#include "tangere/geometry/point_tree.hpp"
 
 namespace tangere {
 namespace {
@@ -26,20 +29,6 @@ constexpr double kThickness = 1e-3;
 constexpr double kOnHull = 1e-9;
 
 using Points = std::vector<Vector3>;
-
-/// How far a point is outside of the face that it is farthest outside of.
-struct Height {
-  double height;
-  std::size_t face;
-};
-Height height_above(const Hull& hull, const Vector3& p) {
-  Height result{-std::numeric_limits<double>::infinity(), 0};
-  for (Eigen::Index i = 0; i < hull.normals.rows(); ++i) {
-    const double height = hull.normals.row(i).dot(p) - hull.offsets[i];
-    if (height > result.height) result = {height, static_cast<std::size_t>(i)};
-  }
-  return result;
-}
 
 /// The mesh's vertices with the middle of their box in the origin and its longest side 1.
 struct Normalised {
@@ -144,45 +133,64 @@ struct Outlier {
   int point;
 };
 
-/// For every face the point of `candidates` farthest outside, the farthest of all first; points that are inside are
-/// taken off the candidates.
-std::vector<Outlier> outliers(const Points& points, const Hull& hull, std::vector<int>& candidates) {
-  std::vector<Outlier> farthest(hull.faces.size(), {0.0, -1});
-  std::vector<int> outside;
-  for (const int i : candidates) {
-    const auto [distance, face] = height_above(hull, points[static_cast<std::size_t>(i)]);
-    if (distance <= kOnHull) continue;
-    outside.push_back(i);
-    Outlier& best = farthest[face];
-    if (distance > best.distance) best = {distance, i};
+/// Grows towards the points of a mesh.
+class HullGrower {
+ public:
+  explicit HullGrower(const Points& points) : points_(points), tree_(points), candidates_(points.size()) {
+    std::iota(candidates_.begin(), candidates_.end(), 0);
   }
-  candidates = std::move(outside);
-  std::erase_if(farthest, [](const Outlier& outlier) { return outlier.point < 0; });
-  std::sort(farthest.begin(), farthest.end(), [](const Outlier& a, const Outlier& b) {
-    return a.distance > b.distance || (a.distance == b.distance && a.point < b.point);
-  });
-  return farthest;
-}
 
-Hull grown_hull(const Points& points, const Matrix3& axes, int max_vertices) {
-  std::vector<int> chosen = first_points(points, axes);
-  std::vector<int> candidates(points.size());
-  for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i] = static_cast<int>(i);
-  for (;;) {
-    Hull hull = hull_of_points(rows_of(points, chosen));
-    const int room = max_vertices - static_cast<int>(hull.vertices.rows());
-    if (room <= 0) return hull;
-    const std::vector<Outlier> found = outliers(points, hull, candidates);
-    if (found.empty()) return hull;
-    // a part of the room a round, so that the later points are chosen with the earlier ones in place
-    const std::size_t added = std::min(found.size(), static_cast<std::size_t>(std::max(1, (room + 2) / 3)));
-    const std::size_t before = chosen.size();
-    for (std::size_t k = 0; k < added; ++k) chosen.push_back(found[k].point);
-    std::sort(chosen.begin(), chosen.end());
-    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-    if (chosen.size() == before) return hull;  // rounding: what is outside is a vertex already
+  Hull grow(std::vector<int> chosen, int max_vertices) {
+    for (;;) {
+      Hull hull = hull_of_points(rows_of(points_, chosen));
+      const int room = max_vertices - static_cast<int>(hull.vertices.rows());
+      if (room <= 0) return hull;
+      const std::vector<Outlier> found = outliers(hull);
+      if (found.empty()) return hull;
+      // a part of the room a round, so that the later points are chosen with the earlier ones in place
+      const std::size_t added = std::min(found.size(), static_cast<std::size_t>(std::max(1, (room + 2) / 3)));
+      const std::size_t before = chosen.size();
+      for (std::size_t k = 0; k < added; ++k) chosen.push_back(found[k].point);
+      std::sort(chosen.begin(), chosen.end());
+      chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+      if (chosen.size() == before) return hull;  // rounding: what is outside is a vertex already
+    }
   }
-}
+
+  /// How far points are outside of a hull, at most.
+  double highest(const Hull& hull) {
+    tree_.heights(hull, 0.0, heights_);
+    double result = 0.0;
+    for (const detail::Height& each : heights_) result = std::max(result, each.height);
+    return result;
+  }
+
+  [[nodiscard]] double lowest(const Hull& hull) const { return tree_.lowest(hull); }
+
+ private:
+  /// For every face the candidate farthest outside, the farthest of all first; points that are inside are no candidates
+  /// any more.
+  std::vector<Outlier> outliers(const Hull& hull) {
+    tree_.heights(hull, kOnHull, heights_);
+    std::vector<Outlier> farthest(hull.faces.size(), {0.0, -1});
+    std::erase_if(candidates_, [&](int i) { return heights_[static_cast<std::size_t>(i)].height <= kOnHull; });
+    for (const int i : candidates_) {
+      const auto [distance, face] = heights_[static_cast<std::size_t>(i)];
+      Outlier& best = farthest[face];
+      if (distance > best.distance) best = {distance, i};
+    }
+    std::erase_if(farthest, [](const Outlier& outlier) { return outlier.point < 0; });
+    std::sort(farthest.begin(), farthest.end(), [](const Outlier& a, const Outlier& b) {
+      return a.distance > b.distance || (a.distance == b.distance && a.point < b.point);
+    });
+    return farthest;
+  }
+
+  const Points& points_;
+  detail::PointTree tree_;
+  std::vector<int> candidates_;
+  std::vector<detail::Height> heights_;
+};
 
 /// Every other corner of the faces that have too many taken off, until none has.
 Hull with_small_faces(Hull hull, int max_corners) {
@@ -218,7 +226,9 @@ MeshHull hull_of_mesh(const TriangleMesh& mesh, const MeshHullOptions& options) 
   Points& points = given.points;
   const Matrix3 axes = principal_axes(points);
   const double thickness = thicken(points, axes);
-  const Hull hull = with_small_faces(grown_hull(points, axes, options.max_vertices), options.max_face_corners);
+  HullGrower grower(points);
+  const Hull hull =
+      with_small_faces(grower.grow(first_points(points, axes), options.max_vertices), options.max_face_corners);
 
   // about the centroid
   const detail::Moments moments = detail::polyhedron_moments(hull);
@@ -231,11 +241,8 @@ MeshHull hull_of_mesh(const TriangleMesh& mesh, const MeshHullOptions& options) 
   result.thickened = given.size * thickness;
 
   // how far it is from the mesh
-  for (const Vector3& p : points) {
-    const double height = given.size * height_above(hull, p).height;
-    result.outside = std::max(result.outside, height);
-    result.inside = std::max(result.inside, -height);
-  }
+  result.outside = given.size * grower.highest(hull);
+  result.inside = std::max(0.0, -given.size * grower.lowest(hull));
   return result;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,9 @@ namespace tangere::detail {
 namespace {
 
 using nlohmann::json;
+
+/// The library's number for it.
+constexpr int kNumberOverflow = 406;
 
 const json& node_of(const void* node) { return *static_cast<const json*>(node); }
 
@@ -55,7 +60,6 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
   }
 
   bool parse_error(std::size_t position, const std::string& token, const json::exception& error) override {
-    constexpr int kNumberOverflow = 406;
     if (error.id == kNumberOverflow) throw InputError(path(), "must be finite, got " + token);
     throw JsonSyntaxError(position, plain_message(error.what()));
   }
@@ -111,6 +115,125 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
   std::vector<Level> levels_;
 };
 
+/// How far the parser has come. A number ends with the character behind it, which may be the end of its line.
+struct Position {
+  int line = 1;
+  int line_before_last = 1;
+};
+
+/// Goes through a text and keeps a position up to date.
+class CountingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  CountingIterator(const char* at, Position* position) : at_(at), position_(position) {}
+  reference operator*() const { return *at_; }
+  CountingIterator& operator++() {
+    position_->line_before_last = position_->line;
+    if (*at_++ == '\n') ++position_->line;
+    return *this;
+  }
+  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+
+ private:
+  const char* at_;
+  Position* position_;
+};
+
+/// Follows a path into a document as far as it goes, past everything beside it. (Of a key that is given twice, the
+/// second: it is the one that is too many.)
+class LineFinder : public nlohmann::json_sax<json> {
+ public:
+  LineFinder(std::string_view wanted, const Position& position) : wanted_(wanted), position_(position) {}
+
+  [[nodiscard]] int line() const { return line_; }
+
+  bool null() override { return scalar(position_.line); }
+  bool boolean(bool) override { return scalar(position_.line); }
+  bool number_integer(json::number_integer_t) override { return scalar(position_.line_before_last); }
+  bool number_unsigned(json::number_unsigned_t) override { return scalar(position_.line_before_last); }
+  bool number_float(json::number_float_t, const json::string_t&) override { return scalar(position_.line_before_last); }
+  bool string(json::string_t&) override { return scalar(position_.line); }
+  bool binary(json::binary_t&) override { return scalar(position_.line); }
+
+  bool start_object(std::size_t) override { return open(false); }
+  bool start_array(std::size_t) override { return open(true); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(json::string_t& name) override {
+    if (beside_ == 0) levels_.back().key = std::move(name);
+    return true;
+  }
+
+  /// A number that is too large is the value itself; whatever else, the path ends before it.
+  bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
+    if (error.id == kNumberOverflow) (void)scalar(position_.line_before_last);
+    return false;
+  }
+
+ private:
+  struct Level {
+    std::string path;
+    bool is_array;
+    std::size_t next;
+    std::string key;
+  };
+
+  std::string next_path() {
+    if (levels_.empty()) return {};
+    Level& level = levels_.back();
+    return level.is_array ? indexed_path(level.path, level.next++) : joined_path(level.path, level.key);
+  }
+
+  [[nodiscard]] bool leads_to_wanted(std::string_view path) const {
+    if (!wanted_.starts_with(path)) return false;
+    return path.empty() || path.size() == wanted_.size() || wanted_[path.size()] == '.' || wanted_[path.size()] == '[';
+  }
+
+  bool visit(const std::string& path, int line) {
+    if (!leads_to_wanted(path)) return false;
+    if (path.size() >= longest_) {
+      longest_ = path.size();
+      line_ = line;
+    }
+    return true;
+  }
+
+  bool scalar(int line) {
+    if (beside_ == 0) (void)visit(next_path(), line);
+    return true;
+  }
+
+  bool open(bool is_array) {
+    std::string path = beside_ == 0 ? next_path() : std::string();
+    if (beside_ > 0 || !visit(path, position_.line))
+      ++beside_;
+    else
+      levels_.push_back({std::move(path), is_array, 0, {}});
+    return true;
+  }
+
+  bool close() {
+    if (beside_ > 0)
+      --beside_;
+    else
+      levels_.pop_back();
+    return true;
+  }
+
+  std::string_view wanted_;
+  const Position& position_;
+  std::vector<Level> levels_;
+  /// How many levels deep in something that the path does not lead through.
+  int beside_ = 0;
+  std::size_t longest_ = 0;
+  int line_ = 1;
+};
+
 json parse(std::string_view text) {
   DocumentBuilder builder;
   json::sax_parse(text.begin(), text.end(), &builder);
@@ -121,6 +244,14 @@ json parse(std::string_view text) {
 
 JsonSyntaxError::JsonSyntaxError(std::size_t column, const std::string& reason)
     : InputError("JSON", reason + (column > 0 ? " (column " + std::to_string(column) + ")" : "")), column_(column) {}
+
+int json_line(std::string_view text, std::string_view path) {
+  Position position;
+  LineFinder finder(path, position);
+  json::sax_parse(CountingIterator(text.data(), &position), CountingIterator(text.data() + text.size(), &position),
+                  &finder);
+  return finder.line();
+}
 
 std::string joined(std::initializer_list<std::string_view> words) {
   std::string text;

@@ -94,6 +94,10 @@ class JsonDocument {
 
 inline constexpr int kMaxJsonDepth = 256;
 
+/// The line, from 1, of the value at a path, or of the nearest one around it that is there. Reads the text once more:
+/// for errors only, so that documents need not keep lines.
+[[nodiscard]] int json_line(std::string_view text, std::string_view path);
+
 /// `a, b, c`.
 [[nodiscard]] std::string joined(std::initializer_list<std::string_view> words);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +13,7 @@
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/io/mesh_parsers.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {
@@ -63,9 +63,9 @@ std::string read_bytes(const std::filesystem::path& file) {
   return bytes;
 }
 
-TriangleMesh read(const std::filesystem::path& file) {
+TriangleMesh read(const std::filesystem::path& file, std::vector<Notice>* notices) {
   const std::string ending = lower_case_ending(file);
-  if (ending == ".obj") return detail::parse_obj(read_bytes(file), file.string());
+  if (ending == ".obj") return detail::parse_obj(read_bytes(file), file.string(), notices);
   if (ending == ".stl") return detail::parse_stl(read_bytes(file), file.string());
   if (is_for_assimp(ending)) {
     require_readable_size(file);
@@ -76,11 +76,11 @@ TriangleMesh read(const std::filesystem::path& file) {
 
 }  // namespace
 
-TriangleMesh load_mesh(const std::filesystem::path& file, const Vector3& scale) {
+TriangleMesh load_mesh(const std::filesystem::path& file, const Vector3& scale, std::vector<Notice>* notices) {
   for (int i = 0; i < 3; ++i)
     if (!(std::abs(scale[i]) >= detail::kSmallestSize && std::abs(scale[i]) <= detail::kLargestSize))
       throw InputError(file.string() + ": scale", "must be finite and not zero, got " + detail::to_text(scale));
-  TriangleMesh mesh = read(file);
+  TriangleMesh mesh = read(file, notices);
   for (Vector3& vertex : mesh.vertices) {
     vertex = vertex.cwiseProduct(scale).eval();
     if (!(vertex.cwiseAbs().maxCoeff() <= detail::kLargestSize))
@@ -151,7 +151,6 @@ bool TextLines::next() {
 }
 
 std::string_view next_word(std::string_view& text) {
-  constexpr std::string_view kBlanks = " \t\r\n\v\f";
   const std::size_t begin = text.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) {
     text = {};
@@ -163,29 +162,11 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-bool parse_number(std::string_view word, double& number) {
-  // a plus is fine, but not before a minus
-  if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  // too small for a double is zero
-  if (error == std::errc::result_out_of_range) {
-    const std::size_t exponent = word.find_first_of("eE");
-    const bool tiny = exponent != std::string_view::npos && word.substr(exponent + 1).starts_with('-');
-    number = 0.0;
-    return tiny && end == word.data() + word.size();
-  }
-  return error == std::errc() && end == word.data() + word.size() && std::isfinite(number);
-}
-
-bool parse_number(std::string_view word, int& number) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size();
-}
-
-std::string quoted(std::string_view text) {
-  std::string shown;
-  for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return "'" + shown + (text.size() > 40 ? "…'" : "'");
+double next_coordinate(std::string_view& text, const std::string& name, int line) {
+  const std::string_view word = next_word(text);
+  const std::optional<double> number = parse_number(word);
+  if (!number) fail_at_line(name, line, "a coordinate must be a finite number, got " + quoted(word));
+  return *number;
 }
 
 void fail_at_line(const std::string& name, int line, const std::string& reason) {

@@ -90,11 +90,15 @@ std::vector<fs::path> MeshFinder::candidates(const std::string& name) const {
   return paths;
 }
 
-fs::path MeshFinder::find(const std::string& name) const {
+FoundMesh MeshFinder::find(const std::string& name) const {
   if (name.empty()) throw InputError("filename", "must not be empty");
   const std::vector<fs::path> paths = candidates(name);
   const auto found = std::find_if(paths.begin(), paths.end(), is_file);
-  if (found != paths.end()) return *found;
+  if (found != paths.end()) {
+    const bool by_relative_path = name.find("://") == std::string::npos && fs::path(name).is_relative();
+    if (!by_relative_path || found == paths.begin()) return {*found, ""};
+    return {*found, "there is no '" + name + "' beside the file: taken is " + found->string()};
+  }
   std::string list;
   for (const fs::path& path : paths) list += "\n  " + path.string();
   throw InputError("filename", "there is no file '" + name + "'; looked for" + list);

@@ -8,6 +8,12 @@
 
 namespace tangere::detail {
 
+struct FoundMesh {
+  std::filesystem::path path;
+  /// What somebody should know about where it was; empty if that is where its name says.
+  std::string remark;
+};
+
 /// Looks in the robot file's own folder and its parents, then in the search paths given, then in ROS_PACKAGE_PATH.
 ///
 ///   package://name/rest   name/rest in any of them, rest in one that is called name, rest in the file's folders (a
@@ -19,7 +25,7 @@ class MeshFinder {
   MeshFinder(const std::filesystem::path& robot_file, const std::vector<std::filesystem::path>& search_paths);
 
   /// Throws InputError `filename` that lists where it looked.
-  [[nodiscard]] std::filesystem::path find(const std::string& name) const;
+  [[nodiscard]] FoundMesh find(const std::string& name) const;
 
  private:
   [[nodiscard]] std::vector<std::filesystem::path> candidates(const std::string& name) const;

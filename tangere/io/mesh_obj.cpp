@@ -1,25 +1,35 @@
-/// Wavefront OBJ: `v` and `f`; everything else (normals, texture, materials, groups, lines) says nothing about the
-/// surface. A line that ends in a backslash goes on in the next.
+/// Wavefront OBJ: `v` and `f`. Normals, texture, materials and groups say nothing about the surface; other statements
+/// (lines, points, curves, free-form surfaces) are reported. A line that ends in a backslash goes on in the next.
 
+#include <algorithm>
+#include <array>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "tangere/io/mesh_file.hpp"
 #include "tangere/io/mesh_parsers.hpp"
+#include "tangere/io/text.hpp"
 
 namespace tangere::detail {
 namespace {
 
 class ObjParser {
  public:
-  ObjParser(std::string_view text, const std::string& name) : lines_(text), name_(name) {}
+  ObjParser(std::string_view text, const std::string& name, std::vector<Notice>* notices)
+      : lines_(text), name_(name), notices_(notices) {}
 
   TriangleMesh run() {
     while (lines_.next()) {
       start_ = lines_.number();
       std::string_view rest = logical_line();
       const std::string_view keyword = next_word(rest);
-      if (keyword == "v") read_vertex(rest);
-      if (keyword == "f") read_face(rest);
+      if (keyword == "v")
+        read_vertex(rest);
+      else if (keyword == "f")
+        read_face(rest);
+      else
+        report(keyword);
     }
     check_indices();
     return std::move(mesh_);
@@ -38,27 +48,37 @@ class ObjParser {
     return joined_;
   }
 
+  /// A statement that is neither read nor known to do no harm, the first of its kind.
+  void report(std::string_view keyword) {
+    constexpr std::array<std::string_view, 8> kHarmless{"vn", "vt", "g", "o", "s", "usemtl", "mtllib", ""};
+    constexpr std::size_t kMostReported = 20;
+    if (notices_ == nullptr || keyword.starts_with('#') || reported_.size() >= kMostReported) return;
+    if (std::find(kHarmless.begin(), kHarmless.end(), keyword) != kHarmless.end()) return;
+    if (!reported_.insert(excerpt(keyword)).second) return;
+    notices_->push_back({name_, start_, excerpt(keyword),
+                         reported_.size() < kMostReported ? "this statement is not used, here and wherever it follows"
+                                                          : "neither this statement is used nor others that follow"});
+  }
+
   [[noreturn]] void fail(const std::string& reason) const { fail_at_line(name_, start_, reason); }
 
   /// Weights and colours may follow.
   void read_vertex(std::string_view rest) {
     Vector3 vertex;
     for (int k = 0; k < 3; ++k) {
-      const std::string_view word = next_word(rest);
-      if (word.empty()) fail("a vertex must have three coordinates, has " + std::to_string(k));
-      if (!parse_number(word, vertex[k])) fail("a coordinate must be a finite number, got " + quoted(word));
+      if (trimmed(rest).empty()) fail("a vertex must have three coordinates, has " + std::to_string(k));
+      vertex[k] = next_coordinate(rest, name_, start_);
     }
     mesh_.vertices.push_back(vertex);
   }
 
   /// `v`, `v/t`, `v//n` or `v/t/n`: from 1, or backwards from the last vertex so far.
   int read_corner(std::string_view word) const {
-    int index = 0;
-    if (!parse_number(word.substr(0, word.find('/')), index) || index == 0)
-      fail("a corner must be a vertex number, got " + quoted(word));
+    const std::optional<int> index = parse_integer(word.substr(0, word.find('/')));
+    if (!index || *index == 0) fail("a corner must be a vertex number, got " + quoted(word));
     const int count = static_cast<int>(mesh_.vertices.size());
-    if (index < -count) fail("there is no vertex " + std::to_string(index) + ", only " + std::to_string(count));
-    return index > 0 ? index - 1 : count + index;
+    if (*index < -count) fail("there is no vertex " + std::to_string(*index) + ", only " + std::to_string(count));
+    return *index > 0 ? *index - 1 : count + *index;
   }
 
   void read_face(std::string_view rest) {
@@ -91,6 +111,8 @@ class ObjParser {
 
   TextLines lines_;
   const std::string& name_;
+  std::vector<Notice>* notices_;
+  std::set<std::string> reported_;
   TriangleMesh mesh_;
   /// Where each triangle was read.
   std::vector<int> triangle_lines_;
@@ -100,6 +122,27 @@ class ObjParser {
 
 }  // namespace
 
-TriangleMesh parse_obj(std::string_view text, const std::string& name) { return ObjParser(text, name).run(); }
+TriangleMesh parse_obj(std::string_view text, const std::string& name, std::vector<Notice>* notices) {
+  return ObjParser(text, name, notices).run();
+}
 
 }  // namespace tangere::detail
+
+namespace tangere {
+
+std::string to_obj(const TriangleMesh& mesh) {
+  std::string text;
+  for (const Vector3& vertex : mesh.vertices) {
+    text += "v";
+    for (const double coordinate : vertex) text += " " + detail::shortest(coordinate);
+    text += "\n";
+  }
+  for (const auto& triangle : mesh.triangles) {
+    text += "f";
+    for (const int corner : triangle) text += " " + std::to_string(corner + 1);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace tangere

@@ -5,13 +5,17 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tangere/geometry/mesh.hpp"
+#include "tangere/io/robot_file.hpp"
 
 namespace tangere::detail {
 
 /// What is in a file, as it stands there; indices are valid and numbers finite. `name` is what errors start with.
-[[nodiscard]] TriangleMesh parse_obj(std::string_view text, const std::string& name);
+/// Statements of an OBJ file that are not understood are added to the notices, once each.
+[[nodiscard]] TriangleMesh parse_obj(std::string_view text, const std::string& name,
+                                     std::vector<Notice>* notices = nullptr);
 [[nodiscard]] TriangleMesh parse_stl(std::string_view bytes, const std::string& name);
 /// Throws InputError if the library was built without assimp.
 [[nodiscard]] TriangleMesh read_with_assimp(const std::filesystem::path& file);
@@ -38,11 +42,8 @@ class TextLines {
 
 /// Takes the next word (no blanks) off the front; empty at the end.
 [[nodiscard]] std::string_view next_word(std::string_view& text);
-/// A finite number, the whole of the word.
-[[nodiscard]] bool parse_number(std::string_view word, double& number);
-[[nodiscard]] bool parse_number(std::string_view word, int& number);
-/// For messages: at most 40 characters, those that cannot be shown replaced.
-[[nodiscard]] std::string quoted(std::string_view text);
+/// The next word as a coordinate of a vertex; errors are at `name:line`.
+[[nodiscard]] double next_coordinate(std::string_view& text, const std::string& name, int line);
 /// Throws InputError with the field `name:line`.
 [[noreturn]] void fail_at_line(const std::string& name, int line, const std::string& reason);
 

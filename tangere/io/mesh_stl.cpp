@@ -9,6 +9,7 @@
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/io/mesh_parsers.hpp"
+#include "tangere/io/text.hpp"
 
 namespace tangere::detail {
 namespace {
@@ -137,10 +138,7 @@ class TextParser {
     std::array<Vector3, 3> corners;
     for (Vector3& corner : corners) {
       require_line("vertex");
-      for (int k = 0; k < 3; ++k) {
-        const std::string_view word = next_word(rest_);
-        if (!parse_number(word, corner[k])) fail("a coordinate must be a finite number, got " + quoted(word));
-      }
+      for (int k = 0; k < 3; ++k) corner[k] = next_coordinate(rest_, name_, lines_.number());
     }
     require_line("endloop");
     require_line("endfacet");

@@ -45,6 +45,10 @@ XmlElement MjcfFiles::included(const XmlElement& include) {
     include.fail("file", "a model may include at most " + std::to_string(kMostIncludes) + " files");
   std::error_code error;
   if (!std::filesystem::exists(path, error)) include.fail("file", "there is no file '" + path.string() + "'");
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  bytes_ += error ? 0 : size;  // the reader says what is wrong with it
+  if (bytes_ > kMaxXmlBytes)
+    include.fail("file", "included files may have at most " + std::to_string(kMaxXmlBytes >> 20) + " MB together");
   documents_.push_back({include, XmlDocument::load(path)});
   return documents_.back().document.root();
 }

@@ -2,6 +2,7 @@
 
 /// How MJCF says things: included files, default classes, units and orientations. Private to io.
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -40,6 +41,8 @@ class MjcfFiles {
   [[nodiscard]] XmlElement included(const XmlElement& include);
 
   std::filesystem::path folder_;
+  /// Of all included files.
+  std::uintmax_t bytes_ = 0;
   // the main file first
   std::vector<Document> documents_;
   std::map<std::filesystem::path, std::size_t> document_by_path_;

@@ -10,6 +10,7 @@
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/io/mjcf_parts.hpp"
+#include "tangere/io/unit_check.hpp"
 
 namespace tangere::detail {
 namespace {
@@ -261,6 +262,23 @@ Model build_located(const MjcfReader& reader, const ModelBuilder& builder) {
   }
 }
 
+/// The body behind its joints, with massless ones between them.
+void add_chain(MjcfBody& body, const BodySpec& spec, int parent, std::set<std::string>& body_names,
+               ModelBuilder& builder) {
+  Pose X_PB = body.X_PB;
+  for (std::size_t k = 0; k < body.joints.size(); ++k) {
+    MjcfJoint& joint = body.joints[k];
+    BodySpec link;
+    if (k + 1 == body.joints.size())
+      link = spec;
+    else
+      link.name = new_name(body.name + "/" + joint.name, body_names);
+    parent = joint.index = add_located(body, joint.element, builder, std::move(link), spec_of(joint, X_PB), parent);
+    X_PB = Pose();
+  }
+  body.index = parent;
+}
+
 }  // namespace
 
 std::string new_name(const std::string& wanted, std::set<std::string>& taken) {
@@ -316,6 +334,7 @@ Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, c
   for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
     MjcfBody& body = reader.bodies[i];
     BodySpec spec = spec_of(reader, body, bits);
+    if (const std::string remark = unit_remark(spec); !remark.empty()) reader.report(body.element, remark);
     if (i == 0) {
       body.index = kWorld;
       if (body.geoms.empty()) continue;
@@ -323,23 +342,13 @@ Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, c
       body.index = builder.add_body(spec, fixed_joint(new_name("worldbody", joint_names), Pose()));
       continue;
     }
-    int parent = body.parent == 0 ? kWorld : reader.body(body.parent).index;
-    Pose X_PB = body.X_PB;
-    for (std::size_t k = 0; k < body.joints.size(); ++k) {
-      MjcfJoint& joint = body.joints[k];
-      BodySpec link;
-      if (k + 1 == body.joints.size())
-        link = spec;
-      else
-        link.name = new_name(body.name + "/" + joint.name, body_names);
-      parent = joint.index = add_located(body, joint.element, builder, std::move(link), spec_of(joint, X_PB), parent);
-      X_PB = Pose();
-    }
+    const int parent = body.parent == 0 ? kWorld : reader.body(body.parent).index;
     if (body.joints.empty()) {
-      const JointSpec fixed = fixed_joint(new_name(body.name, joint_names), X_PB);
-      parent = add_located(body, body.element, builder, spec, fixed, parent);
+      const JointSpec fixed = fixed_joint(new_name(body.name, joint_names), body.X_PB);
+      body.index = add_located(body, body.element, builder, spec, fixed, parent);
+    } else {
+      add_chain(body, spec, parent, body_names, builder);
     }
-    body.index = parent;
   }
 
   // who collides with whom

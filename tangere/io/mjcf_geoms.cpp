@@ -56,7 +56,7 @@ TriangleMesh inline_mesh(const XmlElement& element, const Vector3& scale) {
   return mesh;
 }
 
-TriangleMesh mesh_from_file(const MjcfReader& reader, const XmlElement& element, const Vector3& scale) {
+TriangleMesh mesh_from_file(MjcfReader& reader, const XmlElement& element, const Vector3& scale) {
   std::filesystem::path name = element.text("file");
   if (reader.settings.strip_path) name = name.filename();
   // beside the main file, then in the folders of the options
@@ -67,7 +67,8 @@ TriangleMesh mesh_from_file(const MjcfReader& reader, const XmlElement& element,
   }
   std::error_code error;
   for (const std::filesystem::path& path : candidates)
-    if (std::filesystem::is_regular_file(path, error)) return element.located([&] { return load_mesh(path, scale); });
+    if (std::filesystem::is_regular_file(path, error))
+      return element.located([&] { return load_mesh(path, scale, &reader.notices); });
   element.fail("file", "there is no file '" + candidates.front().string() + "'");
 }
 
@@ -184,6 +185,44 @@ MassProperties with_mass(const MjcfAttributes& attributes, const MassProperties&
   return {factor * solid.mass, solid.center, factor * solid.inertia};
 }
 
+// what a geom is, where it is, and what it weighs
+
+void set_mesh(const MjcfReader& reader, const MjcfAttributes& attributes, const Pose& X_BF, MjcfGeom& geom) {
+  const std::optional<std::string> name = attributes.text("mesh");
+  const auto found = name ? reader.meshes.find(*name) : reader.meshes.end();
+  if (found == reader.meshes.end()) attributes.fail("mesh", name ? "there is no mesh '" + *name + "'" : "is required");
+  const MjcfMesh& mesh = found->second;
+  geom.X_BM = X_BF * pose_of(attributes, reader.settings);
+  geom.shape = mesh.hull.shape;
+  geom.X_BS = geom.X_BM * mesh.hull.X_MS;
+  geom.mesh = mesh.mesh;
+  geom.inertia = posed(with_mass(attributes, mesh.solid), geom.X_BM);
+}
+
+void set_primitive(const MjcfReader& reader, const MjcfAttributes& attributes, const std::string& type,
+                   const Pose& X_BF, MjcfGeom& geom) {
+  const Primitive primitive = read_primitive(reader, attributes, type);
+  geom.shape = primitive.shape;
+  geom.X_BS = X_BF * primitive.X;
+  if (type == "plane")
+    attributes.element().use({"mass", "density"});
+  else
+    geom.inertia = posed(with_mass(attributes, mass_properties(geom.shape, 1.0)), geom.X_BS);
+}
+
+void set_contact(const MjcfReader& reader, const MjcfAttributes& attributes, MjcfGeom& geom) {
+  geom.contype = attributes.bits("contype").value_or(1);
+  geom.conaffinity = attributes.bits("conaffinity").value_or(1);
+  geom.friction = reader.options.friction;
+  if (const std::optional<VectorX> friction = attributes.numbers("friction", 1, 3)) {
+    if ((*friction)[0] < 0.0) attributes.fail("friction", "must not be negative, got " + to_text((*friction)[0]));
+    geom.friction = (*friction)[0];
+  }
+  const double group = attributes.number("group").value_or(0.0);
+  if (!(std::abs(group) <= 1e6)) attributes.fail("group", "must be a small whole number, got " + to_text(group));
+  geom.group = static_cast<int>(group);
+}
+
 }  // namespace
 
 void read_assets(MjcfReader& reader, const XmlElement& element) {
@@ -221,40 +260,13 @@ std::optional<MjcfGeom> read_geom(MjcfReader& reader, const XmlElement& element,
     type = "mesh";
   }
 
-  // the shape, where it is, and its mass
   MassProperties none{0.0, Vector3::Zero(), Matrix3::Zero()};
   MjcfGeom geom{element, name, Sphere{1.0}, {}, nullptr, {}, color_of(reader, attributes), 0.0, 0, 0, 0, none};
-  if (type == "mesh") {
-    const auto found = mesh_name ? reader.meshes.find(*mesh_name) : reader.meshes.end();
-    if (found == reader.meshes.end())
-      attributes.fail("mesh", mesh_name ? "there is no mesh '" + *mesh_name + "'" : "is required");
-    const MjcfMesh& mesh = found->second;
-    geom.X_BM = X_BF * pose_of(attributes, reader.settings);
-    geom.shape = mesh.hull.shape;
-    geom.X_BS = geom.X_BM * mesh.hull.X_MS;
-    geom.mesh = mesh.mesh;
-    geom.inertia = posed(with_mass(attributes, mesh.solid), geom.X_BM);
-  } else {
-    const Primitive primitive = read_primitive(reader, attributes, type);
-    geom.shape = primitive.shape;
-    geom.X_BS = X_BF * primitive.X;
-    if (type == "plane")
-      attributes.element().use({"mass", "density"});
-    else
-      geom.inertia = posed(with_mass(attributes, mass_properties(geom.shape, 1.0)), geom.X_BS);
-  }
-
-  // contact
-  geom.contype = attributes.bits("contype").value_or(1);
-  geom.conaffinity = attributes.bits("conaffinity").value_or(1);
-  geom.friction = reader.options.friction;
-  if (const std::optional<VectorX> friction = attributes.numbers("friction", 1, 3)) {
-    if ((*friction)[0] < 0.0) attributes.fail("friction", "must not be negative, got " + to_text((*friction)[0]));
-    geom.friction = (*friction)[0];
-  }
-  const double group = attributes.number("group").value_or(0.0);
-  if (!(std::abs(group) <= 1e6)) attributes.fail("group", "must be a small whole number, got " + to_text(group));
-  geom.group = static_cast<int>(group);
+  if (type == "mesh")
+    set_mesh(reader, attributes, X_BF, geom);
+  else
+    set_primitive(reader, attributes, type, X_BF, geom);
+  set_contact(reader, attributes, geom);
   return geom;
 }
 

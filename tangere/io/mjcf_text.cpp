@@ -1,20 +1,9 @@
 #include "tangere/io/mjcf_text.hpp"
 
-#include <array>
-#include <charconv>
-
 #include "tangere/io/markup.hpp"
+#include "tangere/io/text.hpp"
 
 namespace tangere::detail {
-namespace {
-
-std::string shortest(double value) {
-  std::array<char, 32> buffer{};
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value == 0.0 ? 0.0 : value);
-  return {buffer.data(), end};
-}
-
-}  // namespace
 
 void XmlText::end_tag() {
   if (in_tag_) text_ += ">\n";

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "tangere/io/mjcf_reader.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/io/urdf_reader.hpp"
 #include "tangere/io/xml_file.hpp"
 
@@ -14,7 +15,7 @@ std::string to_string(const Notice& notice) {
   if (notice.line > 0) text += ":" + std::to_string(notice.line);
   for (const std::string* part : {&notice.element, &notice.text})
     if (!part->empty()) text += (text.empty() ? "" : ": ") + *part;
-  return text;
+  return printable(text);
 }
 
 Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) {

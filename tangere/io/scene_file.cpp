@@ -1,6 +1,7 @@
 #include "tangere/io/scene_file.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <fstream>
@@ -9,6 +10,7 @@
 
 #include "tangere/io/json_reader.hpp"
 #include "tangere/io/shape_reader.hpp"
+#include "tangere/io/unit_check.hpp"
 #include "tangere/multibody/configuration.hpp"
 
 namespace tangere {
@@ -17,6 +19,8 @@ namespace {
 using detail::JsonValue;
 
 constexpr std::uintmax_t kLargestFile = 64u << 20;
+/// As many bodies get a notice about their units: more would say the same.
+constexpr int kMostSuspects = 20;
 
 /// Runs f; what it refuses is said at this place of the file.
 template <class F>
@@ -40,36 +44,54 @@ struct Start {
 
 class SceneReader {
  public:
-  SceneReader(std::filesystem::path folder, const LoadOptions& options)
-      : folder_(std::move(folder)), options_(options), builder_("scene") {}
+  SceneReader(std::filesystem::path file, const LoadOptions& options)
+      : file_(std::move(file)), options_(options), builder_("scene") {}
 
   Scene read(const JsonValue& root) {
     root.require_fields({"format", "version", "name", "gravity", "time_step", "bodies", "robots"});
     (void)root.at("format").word({"tangere-scene"});
     if (root.at("version").number() != 1.0) root.at("version").fail("must be 1");
     if (const auto name = root.find("name")) builder_ = ModelBuilder(name->text());
-    double time_step = 0.0;
-    if (const auto step = root.find("time_step")) {
-      time_step = step->number();
-      if (!(time_step > 0.0)) step->fail("must be positive");
-    }
     if (const auto bodies = root.find("bodies"))
       for (std::size_t i = 0; i < bodies->size(); ++i) read_body((*bodies)[i]);
     if (const auto robots = root.find("robots"))
       for (std::size_t i = 0; i < robots->size(); ++i) read_robot((*robots)[i]);
-    // the scene's gravity, or the first robot's
+    read_gravity(root);
+
+    Scene scene{{at_place(root, [&] { return builder_.build(); }), {}, {}, std::move(notices_), std::nullopt}, {}, {}};
+    scene.robot.actuators = settled_actuators(scene.robot.model);
+    set_start(scene);
+    scene.time_step = read_time_step(root).value_or(time_step_.value_or(scene.time_step));
+    scene.robot.time_step = scene.time_step;
+    return scene;
+  }
+
+ private:
+  static std::optional<double> read_time_step(const JsonValue& root) {
+    const auto step = root.find("time_step");
+    if (!step) return std::nullopt;
+    if (!(step->number() > 0.0)) step->fail("must be positive");
+    return step->number();
+  }
+
+  /// The scene's, or the first robot's.
+  void read_gravity(const JsonValue& root) {
     if (const auto gravity = root.find("gravity"))
       at_place(*gravity, [&] { builder_.set_gravity(vector3(*gravity)); });
     else if (gravity_)
       builder_.set_gravity(*gravity_);
+  }
 
-    Scene scene{{at_place(root, [&] { return builder_.build(); }), {}, {}, std::move(notices_), std::nullopt}, {}, {}};
+  /// With their coordinates in the whole model.
+  [[nodiscard]] std::vector<Actuator> settled_actuators(const Model& model) const {
+    std::vector<Actuator> actuators = actuators_;
+    for (std::size_t i = 0; i < actuators.size(); ++i)
+      actuators[i].dof += model.joint(model.joint_index(actuator_joints_[i])).first_v;
+    return actuators;
+  }
+
+  void set_start(Scene& scene) const {
     const Model& model = scene.robot.model;
-    for (Actuator actuator : actuators_) {
-      actuator.dof =
-          model.joint(model.joint_index(actuator_joints_[scene.robot.actuators.size()])).first_v + actuator.dof;
-      scene.robot.actuators.push_back(std::move(actuator));
-    }
     scene.q = neutral_configuration(model);
     scene.v = VectorX::Zero(model.nv());
     for (const Start& start : starts_) {
@@ -77,60 +99,81 @@ class SceneReader {
       scene.q.segment(first.first_q, start.q.size()) = start.q;
       scene.v.segment(first.first_v, start.v.size()) = start.v;
     }
-    scene.time_step = time_step > 0.0 ? time_step : time_step_.value_or(scene.time_step);
-    scene.robot.time_step = scene.time_step;
-    return scene;
   }
 
- private:
+  // bodies
+
   void read_body(const JsonValue& value) {
     value.require_fields({"name", "fixed", "shape", "shapes", "mass", "density", "center", "inertia", "position",
                           "quaternion", "velocity", "friction", "restitution", "color"});
     BodySpec body;
     body.name = value.at("name").text();
     const bool fixed = value.has("fixed") && value.at("fixed").boolean();
-    const double friction = value.has("friction") ? value.at("friction").number() : options_.friction;
-    const double restitution = value.has("restitution") ? value.at("restitution").number() : options_.restitution;
-    Vector4 color(0.7, 0.7, 0.7, 1.0);
-    if (const auto given = value.find("color")) color = given->numbers(4);
-    const auto add_shape = [&](const JsonValue& holder, const JsonValue& shape, const Pose& X_BS) {
-      CollisionShape collision{.name = body.name + std::to_string(body.shapes.size()),
-                               .shape = detail::read_shape(shape),
-                               .X_BS = X_BS,
-                               .friction = friction,
-                               .restitution = restitution};
-      if (const auto own = holder.find("friction")) collision.friction = own->number();
-      if (const auto own = holder.find("restitution")) collision.restitution = own->number();
-      body.visuals.push_back({.name = collision.name, .geometry = collision.shape, .X_BV = X_BS, .color = color});
-      body.shapes.push_back(std::move(collision));
-    };
-    if (const auto shape = value.find("shape")) add_shape(value, *shape, Pose());
-    if (const auto shapes = value.find("shapes")) {
-      if (value.has("shape")) shapes->fail("give either shape or shapes");
-      for (std::size_t i = 0; i < shapes->size(); ++i) {
-        const JsonValue part = (*shapes)[i];
-        part.require_fields({"shape", "position", "quaternion", "friction", "restitution"});
-        add_shape(part, part.at("shape"), detail::read_pose(part));
-      }
-    }
+    read_shapes(value, body);
     read_inertia(value, fixed, body);
+    if (const std::string remark = detail::unit_remark(body); !remark.empty() && suspects_ < kMostSuspects) {
+      notices_.push_back({file_.string(), 0, value.path(), remark});
+      ++suspects_;
+    }
     const Pose X_WB = detail::read_pose(value);
     JointSpec joint{.name = body.name, .type = fixed ? JointType::fixed : JointType::free};
     if (fixed) joint.X_PJ = X_WB;
     const int index = at_place(value, [&] { return builder_.add_body(std::move(body), std::move(joint)); });
     const auto velocity = value.find("velocity");
-    if (fixed) {
-      if (velocity) velocity->fail("a fixed body has none");
-      return;
+    if (!fixed) starts_.push_back({index, coordinates(X_WB), body_velocity(velocity, X_WB)});
+    if (fixed && velocity) velocity->fail("a fixed body has none");
+  }
+
+  static VectorX coordinates(const Pose& X_WB) {
+    VectorX q(7);
+    q << X_WB.p, X_WB.quaternion();
+    return q;
+  }
+
+  /// World axes in the file, body axes in v.
+  static VectorX body_velocity(const std::optional<JsonValue>& velocity, const Pose& X_WB) {
+    if (!velocity) return VectorX::Zero(6);
+    const VectorX V = velocity->numbers(6);
+    VectorX v(6);
+    v << X_WB.R.transpose() * V.head<3>(), X_WB.R.transpose() * V.tail<3>();
+    return v;
+  }
+
+  /// What the shapes of a body have unless they say otherwise.
+  struct Surface {
+    double friction;
+    double restitution;
+    Vector4 color;
+  };
+
+  void read_shapes(const JsonValue& value, BodySpec& body) const {
+    Surface surface{options_.friction, options_.restitution, {0.7, 0.7, 0.7, 1.0}};
+    if (const auto friction = value.find("friction")) surface.friction = friction->number();
+    if (const auto restitution = value.find("restitution")) surface.restitution = restitution->number();
+    if (const auto color = value.find("color")) surface.color = color->numbers(4);
+    if (const auto shape = value.find("shape")) add_shape(value, *shape, Pose(), surface, body);
+    const auto shapes = value.find("shapes");
+    if (!shapes) return;
+    if (value.has("shape")) shapes->fail("give either shape or shapes");
+    for (std::size_t i = 0; i < shapes->size(); ++i) {
+      const JsonValue part = (*shapes)[i];
+      part.require_fields({"shape", "position", "quaternion", "friction", "restitution"});
+      add_shape(part, part.at("shape"), detail::read_pose(part), surface, body);
     }
-    Start start{index, VectorX(7), VectorX::Zero(6)};
-    start.q << X_WB.p, X_WB.quaternion();
-    if (velocity) {
-      // world axes in the file, body axes in v
-      const VectorX V = velocity->numbers(6);
-      start.v << X_WB.R.transpose() * V.head<3>(), X_WB.R.transpose() * V.tail<3>();
-    }
-    starts_.push_back(std::move(start));
+  }
+
+  /// `holder` may have friction and restitution of its own.
+  static void add_shape(const JsonValue& holder, const JsonValue& shape, const Pose& X_BS, const Surface& surface,
+                        BodySpec& body) {
+    CollisionShape collision{.name = body.name + std::to_string(body.shapes.size()),
+                             .shape = detail::read_shape(shape),
+                             .X_BS = X_BS,
+                             .friction = surface.friction,
+                             .restitution = surface.restitution};
+    if (const auto own = holder.find("friction")) collision.friction = own->number();
+    if (const auto own = holder.find("restitution")) collision.restitution = own->number();
+    body.visuals.push_back({.name = collision.name, .geometry = collision.shape, .X_BV = X_BS, .color = surface.color});
+    body.shapes.push_back(std::move(collision));
   }
 
   void read_inertia(const JsonValue& value, bool fixed, BodySpec& body) {
@@ -162,74 +205,85 @@ class SceneReader {
     });
   }
 
+  // robots
+
   void read_robot(const JsonValue& value) {
     value.require_fields({"file", "name", "base", "position", "quaternion", "keyframe", "q", "v"});
     LoadOptions options = options_;
     if (const auto base = value.find("base"))
       options.base = base->word({"fixed", "free"}) == "free" ? Base::free : Base::fixed;
     const JsonValue file = value.at("file");
-    const Robot robot = at_place(file, [&] { return load_robot(folder_ / file.text(), options); });
-    const Model& model = robot.model;
-    if (!gravity_) gravity_ = model.gravity();
+    const Robot robot = at_place(file, [&] { return load_robot(file_.parent_path() / file.text(), options); });
+    if (!gravity_) gravity_ = robot.model.gravity();
     if (!time_step_) time_step_ = robot.time_step;
     notices_.insert(notices_.end(), robot.notices.begin(), robot.notices.end());
+
     const std::string prefix = value.has("name") ? value.at("name").text() + "/" : "";
+    Start start = read_start(value, robot);
+    at_place(value, [&] { add_robot(robot.model, prefix, detail::read_pose(value), start); });
+    add_actuators(robot, prefix);
+    starts_.push_back(std::move(start));
+  }
 
-    // the state
+  /// Neutral, the first keyframe, the one that is named, or coordinates; the last of these that there is.
+  [[nodiscard]] Start read_start(const JsonValue& value, const Robot& robot) const {
+    const Model& model = robot.model;
     Start start{builder_.num_bodies(), neutral_configuration(model), VectorX::Zero(model.nv())};
-    if (const auto keyframe = value.find("keyframe")) {
+    const auto keyframe = value.find("keyframe");
+    auto key = robot.keyframes.begin();
+    if (keyframe) {
       const std::string name = keyframe->text();
-      bool found = false;
-      for (const Keyframe& key : robot.keyframes) {
-        if (key.name != name) continue;
-        start.q = key.q;
-        start.v = key.v;
-        found = true;
-      }
-      if (!found) keyframe->fail("the file has no keyframe '" + name + "'");
-    } else if (!robot.keyframes.empty()) {
-      start.q = robot.keyframes.front().q;
-      start.v = robot.keyframes.front().v;
+      key = std::find_if(key, robot.keyframes.end(), [&](const Keyframe& each) { return each.name == name; });
+      if (key == robot.keyframes.end()) keyframe->fail("the file has no keyframe '" + name + "'");
     }
-    if (const auto q = value.find("q")) {
-      start.q = q->numbers(model.nq());
-      // quaternions of unit length
-      for (const Joint& joint : model.joints()) {
-        if (joint.nq == joint.nv) continue;
-        const double length = start.q.segment<4>(joint.first_q + joint.nq - 4).norm();
-        if (!(std::abs(length - 1.0) <= 1e-6))
-          q->fail("the quaternion of joint '" + joint.spec.name + "' must have unit length");
-      }
+    if (key != robot.keyframes.end()) {
+      start.q = key->q;
+      start.v = key->v;
     }
+    if (const auto q = value.find("q")) start.q = read_configuration(*q, model);
     if (const auto v = value.find("v")) start.v = v->numbers(model.nv());
+    return start;
+  }
 
-    // the bodies, the roots moved to where the robot stands
-    const Pose X = detail::read_pose(value);
+  static VectorX read_configuration(const JsonValue& value, const Model& model) {
+    VectorX q = value.numbers(model.nq());
+    for (const Joint& joint : model.joints()) {
+      if (joint.nq == joint.nv) continue;
+      const double length = q.segment<4>(joint.first_q + joint.nq - 4).norm();
+      if (!(std::abs(length - 1.0) <= 1e-6))
+        value.fail("the quaternion of joint '" + joint.spec.name + "' must have unit length");
+    }
+    return q;
+  }
+
+  /// Bodies and constraints, with the roots where the robot stands.
+  void add_robot(const Model& model, const std::string& prefix, const Pose& X, Start& start) {
     const int offset = builder_.num_bodies();
-    at_place(value, [&] {
-      for (int b = 0; b < model.num_bodies(); ++b) {
-        BodySpec body = model.body(b).spec;
-        JointSpec joint = model.joint(b).spec;
-        body.name = prefix + body.name;
-        joint.name = prefix + joint.name;
-        if (joint.mimic) joint.mimic->source = prefix + joint.mimic->source;
-        const int parent = model.body(b).parent;
-        if (parent == kWorld) place_root(X, joint, model.joint(b), start.q);
-        builder_.add_body(std::move(body), std::move(joint), parent == kWorld ? kWorld : parent + offset);
-      }
-      const auto moved = [&](int body) { return body == kWorld ? kWorld : body + offset; };
-      for (const auto& [A, B] : model.excluded_pairs()) builder_.exclude_pair(moved(A), moved(B));
-      for (LoopConstraint constraint : model.constraints()) {
-        constraint.name = prefix + constraint.name;
-        for (int* body : {&constraint.body_A, &constraint.body_B}) *body = moved(*body);
-        // the world's side of it moves with the robot
-        if (constraint.body_A == kWorld) constraint.X_AC = X * constraint.X_AC;
-        if (constraint.body_B == kWorld) constraint.X_BC = X * constraint.X_BC;
-        builder_.add_constraint(std::move(constraint));
-      }
-    });
+    const auto moved = [&](int body) { return body == kWorld ? kWorld : body + offset; };
+    for (int b = 0; b < model.num_bodies(); ++b) {
+      BodySpec body = model.body(b).spec;
+      JointSpec joint = model.joint(b).spec;
+      body.name = prefix + body.name;
+      joint.name = prefix + joint.name;
+      if (joint.mimic) joint.mimic->source = prefix + joint.mimic->source;
+      const int parent = model.body(b).parent;
+      if (parent == kWorld) place_root(X, joint, model.joint(b), start.q);
+      builder_.add_body(std::move(body), std::move(joint), moved(parent));
+    }
+    for (const auto& [A, B] : model.excluded_pairs()) builder_.exclude_pair(moved(A), moved(B));
+    for (LoopConstraint constraint : model.constraints()) {
+      constraint.name = prefix + constraint.name;
+      for (int* body : {&constraint.body_A, &constraint.body_B}) *body = moved(*body);
+      // the world's side of it moves with the robot
+      if (constraint.body_A == kWorld) constraint.X_AC = X * constraint.X_AC;
+      if (constraint.body_B == kWorld) constraint.X_BC = X * constraint.X_BC;
+      builder_.add_constraint(std::move(constraint));
+    }
+  }
+
+  void add_actuators(const Robot& robot, const std::string& prefix) {
     for (Actuator actuator : robot.actuators) {
-      for (const Joint& joint : model.joints()) {
+      for (const Joint& joint : robot.model.joints()) {
         if (actuator.dof < joint.first_v || actuator.dof >= joint.first_v + joint.nv) continue;
         actuator_joints_.push_back(prefix + joint.spec.name);
         actuator.dof -= joint.first_v;
@@ -238,7 +292,6 @@ class SceneReader {
       actuator.name = prefix + actuator.name;
       actuators_.push_back(std::move(actuator));
     }
-    starts_.push_back(std::move(start));
   }
 
   /// A free root is moved by its coordinates, which stay those of the world; any other by its placement.
@@ -254,8 +307,9 @@ class SceneReader {
     own << moved.p, moved.quaternion();
   }
 
-  std::filesystem::path folder_;
+  std::filesystem::path file_;
   const LoadOptions& options_;
+  int suspects_ = 0;
   ModelBuilder builder_;
   std::vector<Start> starts_;
   std::vector<Notice> notices_;
@@ -266,12 +320,19 @@ class SceneReader {
   std::optional<double> time_step_;
 };
 
-}  // namespace
+/// Those of the scene itself get their lines.
+void settle_notices(std::vector<Notice>& notices, std::string_view text, const std::filesystem::path& file,
+                    const LoadOptions& options) {
+  for (Notice& notice : notices)
+    if (notice.file == file.string()) notice.line = detail::json_line(text, notice.element);
+  detail::settle_notices(notices, options);
+}
 
-Scene scene_from_text(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
+/// Errors get the file and the line.
+Scene read_scene(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
   try {
     const detail::JsonDocument document(text);
-    return SceneReader(file.parent_path(), options).read(document.root());
+    return SceneReader(file, options).read(document.root());
   } catch (const detail::JsonSyntaxError& error) {
     // the parser counts bytes
     std::size_t line = 1;
@@ -279,11 +340,10 @@ Scene scene_from_text(std::string_view text, const std::filesystem::path& file, 
       if (text[i] == '\n') ++line;
     throw InputError(file.string() + ":" + std::to_string(line), error.reason());
   } catch (const InputError& error) {
-    throw InputError(error.field().empty() ? file.string() : file.string() + ": " + error.field(), error.reason());
+    const std::string place = file.string() + ":" + std::to_string(detail::json_line(text, error.field()));
+    throw InputError(error.field().empty() ? place : place + ": " + error.field(), error.reason());
   }
 }
-
-namespace {
 
 /// By what is in the file; by its name where that says nothing.
 bool holds_json(const std::filesystem::path& file) {
@@ -298,6 +358,12 @@ bool holds_json(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+Scene scene_from_text(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
+  Scene scene = read_scene(text, file, options);
+  settle_notices(scene.robot.notices, text, file, options);
+  return scene;
+}
 
 Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) {
   std::error_code failure;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tangere/io/mesh_file.hpp"
+#include "tangere/io/unit_check.hpp"
 #include "tangere/io/urdf_parts.hpp"
 
 namespace tangere::detail {
@@ -93,9 +94,11 @@ UrdfLinkReader::Mesh& UrdfLinkReader::mesh(const XmlElement& element) {
   const Vector3 scale = element.find_vector3("scale").value_or(Vector3::Ones());
   const std::string name = element.text("filename");
   return element.located([&]() -> Mesh& {
-    const std::filesystem::path path = finder_.find(name);
-    Mesh& mesh = meshes_[{path.string(), {scale[0], scale[1], scale[2]}}];
-    if (!mesh.mesh) mesh.mesh = std::make_shared<const TriangleMesh>(load_mesh(path, scale));
+    const FoundMesh found = finder_.find(name);
+    Mesh& mesh = meshes_[{found.path.string(), {scale[0], scale[1], scale[2]}}];
+    if (mesh.mesh) return mesh;
+    if (!found.remark.empty()) notices_.push_back(element.notice(found.remark));
+    mesh.mesh = std::make_shared<const TriangleMesh>(load_mesh(found.path, scale, &notices_));
     return mesh;
   });
 }
@@ -156,11 +159,12 @@ std::optional<VisualShape> UrdfLinkReader::read_visual(const XmlElement& visual)
 BodySpec UrdfLinkReader::read(const XmlElement& link) {
   BodySpec body;
   body.name = link.text("name");
-  if (const std::optional<XmlElement> inertial = link.find_child("inertial"))
-    body.inertia = read_inertial(*inertial, notices_);
+  const std::optional<XmlElement> inertial = link.find_child("inertial");
+  if (inertial) body.inertia = read_inertial(*inertial, notices_);
   for (const XmlElement& collision : link.children("collision")) body.shapes.push_back(read_collision(collision));
   for (const XmlElement& visual : link.children("visual"))
     if (std::optional<VisualShape> shape = read_visual(visual)) body.visuals.push_back(*std::move(shape));
+  if (const std::string remark = unit_remark(body); !remark.empty()) notices_.push_back(inertial->notice(remark));
   return body;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <set>
@@ -92,6 +93,14 @@ class JointReader {
     return std::abs(length - 1.0) <= 1e-15 ? axis : Vector3(axis / length);
   }
 
+  /// A largest effort or speed. Many files say `inf` where there is none; others a very large number.
+  static double read_bound(const XmlElement& limit, const char* attribute) {
+    const double none = std::numeric_limits<double>::infinity();
+    const double value = limit.find_limit(attribute).value_or(none);
+    if (value < 0.0) limit.fail(attribute, "must not be negative, got " + detail::to_text(value));
+    return value < detail::kNoUrdfLimit ? value : none;
+  }
+
   static std::optional<double> not_negative(const XmlElement& element, const char* attribute) {
     const std::optional<double> value = element.find_number(attribute);
     if (value && *value < 0.0) element.fail(attribute, "must not be negative, got " + detail::to_text(*value));
@@ -104,20 +113,17 @@ class JointReader {
       if (type_ != "continuous") notices_.push_back(element_.notice("has no <limit>, so it is not limited"));
       return;
     }
-    const auto bound = [&](const char* attribute, double none) {
-      const double value = not_negative(*limit, attribute).value_or(none);
-      return value < detail::kNoUrdfLimit ? value : none;
-    };
-    dof.effort = bound("effort", dof.effort);
-    dof.velocity = bound("velocity", dof.velocity);
+    dof.effort = read_bound(*limit, "effort");
+    dof.velocity = read_bound(*limit, "velocity");
     if (type_ == "continuous") return;  // lower and upper, if there, are reported
-    dof.lower = limit->find_number("lower").value_or(0.0);
-    dof.upper = limit->find_number("upper").value_or(0.0);
-    if (dof.lower > dof.upper)
+    dof.lower = limit->find_limit("lower").value_or(0.0);
+    dof.upper = limit->find_limit("upper").value_or(0.0);
+    const double none = std::numeric_limits<double>::infinity();
+    if (dof.lower > dof.upper || dof.lower == none || dof.upper == -none)
       limit->fail("lower",
                   "must not exceed upper, got " + detail::to_text(dof.lower) + " and " + detail::to_text(dof.upper));
     const double largest = std::max(std::abs(dof.lower), std::abs(dof.upper));
-    if (type_ == "revolute" && largest > kManyTurns)
+    if (type_ == "revolute" && largest > kManyTurns && std::isfinite(largest))
       notices_.push_back(limit->notice("a limit of " + detail::to_text(largest) +
                                        " radians is more than ten turns: are these degrees?"));
   }

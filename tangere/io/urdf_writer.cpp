@@ -1,12 +1,18 @@
 #include "tangere/io/urdf_writer.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <cmath>
-#include <cstdio>
+#include <fstream>
+#include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "tangere/geometry/mesh.hpp"
 #include "tangere/io/markup.hpp"
+#include "tangere/io/mesh_file.hpp"
+#include "tangere/io/text.hpp"
 #include "tangere/io/urdf_parts.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/model_check.hpp"
@@ -28,18 +34,11 @@ std::string attribute(const char* name, std::string_view text) {
   return std::string(" ") + name + "=\"" + escaped(text) + "\"";
 }
 
-/// All digits, no negative zero.
-std::string number(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.17g", value == 0.0 ? 0.0 : value);
-  return text.data();
-}
-
-std::string attribute(const char* name, double value) { return attribute(name, number(value)); }
+std::string attribute(const char* name, double value) { return attribute(name, detail::shortest(value)); }
 
 std::string attribute(const char* name, const Eigen::Ref<const VectorX>& values) {
   std::string text;
-  for (const double value : values) text += (text.empty() ? "" : " ") + number(value);
+  for (const double value : values) text += (text.empty() ? "" : " ") + detail::shortest(value);
   return attribute(name, text);
 }
 
@@ -56,11 +55,61 @@ std::string origin(const Pose& X) {
   return "<origin" + attribute("xyz", X.p) + attribute("rpy", roll_pitch_yaw(X.R)) + "/>";
 }
 
+// meshes
+// ---------------------------------------------------------------------------------------------------------------------
+
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  if (!stream.flush()) throw InputError(file.string(), "cannot be written");
+}
+
+/// The mesh files that a robot needs. Without a folder there are none.
+class MeshFiles {
+ public:
+  MeshFiles() = default;
+  explicit MeshFiles(std::string folder) : folder_(std::move(folder)) {}
+
+  /// The path of a mesh from the URDF file. The same mesh is one file.
+  std::string add(const std::string& owner, const std::shared_ptr<const TriangleMesh>& mesh) {
+    if (folder_.empty()) throw InputError(owner, "a mesh needs a file: save_urdf writes them beside the robot's");
+    const auto known = std::find_if(meshes_.begin(), meshes_.end(), [&](const auto& m) { return m.second == mesh; });
+    if (known != meshes_.end()) return known->first;
+    // names of bodies may be anything, those of files are plain and different
+    std::string name = owner;
+    for (char& c : name)
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-') c = '_';
+    name = folder_ + "/" + std::to_string(meshes_.size()) + "_" + name.substr(0, 60) + ".obj";
+    meshes_.emplace_back(name, mesh);
+    return name;
+  }
+
+  void write(const std::filesystem::path& beside) const {
+    if (meshes_.empty()) return;
+    std::error_code error;
+    std::filesystem::create_directories(beside / folder_, error);
+    if (error) throw InputError((beside / folder_).string(), "cannot be made: " + error.message());
+    for (const auto& [name, mesh] : meshes_) write_file(beside / name, to_obj(*mesh));
+  }
+
+ private:
+  std::string folder_;
+  /// By path.
+  std::vector<std::pair<std::string, std::shared_ptr<const TriangleMesh>>> meshes_;
+};
+
 // links
 // ---------------------------------------------------------------------------------------------------------------------
 
+std::string mesh_geometry(const std::string& owner, const std::shared_ptr<const TriangleMesh>& mesh, const Pose& X,
+                          MeshFiles& files) {
+  return "      " + origin(X) + "<geometry><mesh" + attribute("filename", files.add(owner, mesh)) + "/></geometry>\n";
+}
+
 /// <origin> and <geometry> of a shape posed in its body.
-std::string geometry(const std::string& owner, const Shape& shape, const Pose& X_BS) {
+std::string geometry(const std::string& owner, const Shape& shape, const Pose& X_BS, MeshFiles& files) {
+  if (shape.get_if<Polytope>() != nullptr)
+    return mesh_geometry(owner, std::make_shared<const TriangleMesh>(mesh(shape)), X_BS, files);
   std::string kind;
   Pose X = X_BS;
   if (const Box* box = shape.get_if<Box>()) kind = "<box" + attribute("size", box->size);
@@ -75,35 +124,37 @@ std::string geometry(const std::string& owner, const Shape& shape, const Pose& X
   return "      " + origin(X) + "<geometry>" + kind + "/></geometry>\n";
 }
 
-std::string collision(const BodySpec& body, const CollisionShape& shape) {
+std::string collision(const BodySpec& body, const CollisionShape& shape, MeshFiles& files) {
   const std::string owner = body.name + "." + (shape.name.empty() ? std::string(shape.shape.type_name()) : shape.name);
   const CollisionShape plain{"", shape.shape, shape.X_BS};
   if (shape.friction != plain.friction) refuse(owner + ".friction", "shapes have none");
   if (shape.restitution != plain.restitution) refuse(owner + ".restitution", "shapes have none");
   if (shape.group != plain.group || shape.mask != plain.mask) refuse(owner + ".group", "all shapes collide");
   return "    <collision" + (shape.name.empty() ? "" : attribute("name", shape.name)) + ">\n" +
-         geometry(owner, shape.shape, shape.X_BS) + "    </collision>\n";
+         geometry(owner, shape.shape, shape.X_BS, files) + "    </collision>\n";
 }
 
-std::string visual(const BodySpec& body, const VisualShape& shape, std::size_t index) {
+std::string visual(const BodySpec& body, const VisualShape& shape, std::size_t index, MeshFiles& files) {
   const std::string owner = body.name + "." + (shape.name.empty() ? "visual" : shape.name);
   const Shape* drawn = std::get_if<Shape>(&shape.geometry);
-  if (drawn == nullptr) refuse(owner, "a mesh that is not in a file");
-  return "    <visual" + (shape.name.empty() ? "" : attribute("name", shape.name)) + ">\n" +
-         geometry(owner, *drawn, shape.X_BV) + "      <material" +
+  const std::string seen =
+      drawn != nullptr
+          ? geometry(owner, *drawn, shape.X_BV, files)
+          : mesh_geometry(owner, std::get<std::shared_ptr<const TriangleMesh>>(shape.geometry), shape.X_BV, files);
+  return "    <visual" + (shape.name.empty() ? "" : attribute("name", shape.name)) + ">\n" + seen + "      <material" +
          attribute("name", body.name + "_" + std::to_string(index)) + "><color" + attribute("rgba", shape.color) +
          "/></material>\n    </visual>\n";
 }
 
-std::string link(const BodySpec& body) {
+std::string link(const BodySpec& body, MeshFiles& files) {
   std::string text = "  <link" + attribute("name", body.name) + ">\n";
   const auto& [mass, center, I] = body.inertia;
   if (mass != 0.0 || I != Matrix3::Zero())
     text += "    <inertial>\n      " + origin(Pose::translation(center)) + "<mass" + attribute("value", mass) +
             "/>\n      <inertia" + attribute("ixx", I(0, 0)) + attribute("ixy", I(0, 1)) + attribute("ixz", I(0, 2)) +
             attribute("iyy", I(1, 1)) + attribute("iyz", I(1, 2)) + attribute("izz", I(2, 2)) + "/>\n    </inertial>\n";
-  for (const CollisionShape& shape : body.shapes) text += collision(body, shape);
-  for (std::size_t i = 0; i < body.visuals.size(); ++i) text += visual(body, body.visuals[i], i);
+  for (const CollisionShape& shape : body.shapes) text += collision(body, shape, files);
+  for (std::size_t i = 0; i < body.visuals.size(); ++i) text += visual(body, body.visuals[i], i, files);
   return text + "  </link>\n";
 }
 
@@ -216,18 +267,30 @@ bool is_plain_root(const Model& model) {
   return joint.name == "root_joint" && !placed && (joint.type == JointType::fixed || joint.type == JointType::free);
 }
 
-}  // namespace
-
-std::string to_urdf(const Robot& robot) {
+std::string robot_text(const Robot& robot, MeshFiles& files) {
   require_nothing_else(robot);
   const Model& model = robot.model;
   const bool plain = is_plain_root(model);
   if (plain) (void)joint(model, 0);  // says what is wrong with it
   std::string text = "<?xml version=\"1.0\"?>\n<robot" + attribute("name", model.name()) + ">\n";
   if (!plain) text += "  <link name=\"world\"/>\n";
-  for (const Body& body : model.bodies()) text += link(body.spec);
+  for (const Body& body : model.bodies()) text += link(body.spec, files);
   for (int i = plain ? 1 : 0; i < model.num_bodies(); ++i) text += joint(model, i);
   return text + "</robot>\n";
+}
+
+}  // namespace
+
+std::string to_urdf(const Robot& robot) {
+  MeshFiles none;
+  return robot_text(robot, none);
+}
+
+void save_urdf(const Robot& robot, const std::filesystem::path& file) {
+  MeshFiles files(file.stem().string() + "_meshes");
+  const std::string text = robot_text(robot, files);
+  files.write(file.parent_path());
+  write_file(file, text);
 }
 
 }  // namespace tangere

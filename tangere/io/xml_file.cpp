@@ -1,13 +1,14 @@
 #include "tangere/io/xml_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <unordered_set>
 
 #include <tinyxml2.h>
+
+#include "tangere/io/text.hpp"
 
 namespace tangere::detail {
 
@@ -25,24 +26,7 @@ using tinyxml2::XMLNode;
 
 const tinyxml2::XMLElement& node_of(const void* node) { return *static_cast<const tinyxml2::XMLElement*>(node); }
 
-constexpr std::string_view kBlanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-/// For messages: a value of any length on one line.
-std::string shown(std::string_view text, std::size_t longest = 60) {
-  std::string line(text.substr(0, longest));
-  // terminals obey control characters
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' ');
-  return text.size() <= longest ? line : line + "...";
-}
-
-std::string got(std::string_view text) { return ", got '" + shown(text) + "'"; }
+std::string got(std::string_view text) { return ", got " + quoted(text); }
 
 // before and after the parser
 // ---------------------------------------------------------------------------------------------------------------------
@@ -153,18 +137,6 @@ void check(const tinyxml2::XMLDocument& document, const std::string& file) {
 
 }  // namespace
 
-// values
-// ---------------------------------------------------------------------------------------------------------------------
-
-std::optional<double> parse_number(std::string_view text) {
-  text = trimmed(text);
-  if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 // XmlElement
 // ---------------------------------------------------------------------------------------------------------------------
 
@@ -179,7 +151,7 @@ std::string XmlElement::path() const {
   for (const XMLNode* node = &node_of(node_); node != nullptr && node->ToElement() != nullptr; node = node->Parent()) {
     const char* name = node->ToElement()->Attribute("name");
     if (name == nullptr && std::string_view(node->Value()) == "default") name = node->ToElement()->Attribute("class");
-    levels.push_back(shown(node->Value()) + (name == nullptr ? "" : "[" + shown(name) + "]"));
+    levels.push_back(excerpt(node->Value()) + (name == nullptr ? "" : "[" + excerpt(name) + "]"));
   }
   // of a deep one, the ends
   constexpr std::size_t kShown = 8;
@@ -228,6 +200,14 @@ std::optional<double> XmlElement::find_number(const char* attribute) const {
   if (!value) return std::nullopt;
   const std::optional<double> number = parse_number(*value);
   if (!number) fail(attribute, "must be a finite number" + got(*value));
+  return number;
+}
+
+std::optional<double> XmlElement::find_limit(const char* attribute) const {
+  const std::optional<std::string> value = find_text(attribute);
+  if (!value) return std::nullopt;
+  const std::optional<double> number = parse_number(*value, true);
+  if (!number) fail(attribute, "must be a number or inf" + got(*value));
   return number;
 }
 
@@ -422,7 +402,7 @@ std::vector<Notice> XmlDocument::unused() const {
     if (data_->used.count(node) > 0 || node == data_->document.RootElement()) {
       for (const XMLAttribute* a = node->FirstAttribute(); a != nullptr; a = a->Next())
         if (data_->used.count(a) == 0)
-          notices.push_back({data_->file, a->GetLineNum(), element.path() + "." + shown(a->Name()),
+          notices.push_back({data_->file, a->GetLineNum(), element.path() + "." + excerpt(a->Name()),
                              "this attribute is not used" + got(a->Value())});
       for (const auto* child = node->FirstChild(); child != nullptr; child = child->NextSibling())
         if (child->ToText() != nullptr && !trimmed(child->Value()).empty() && data_->used.count(child) == 0)

@@ -70,6 +70,8 @@ class XmlElement {
   /// A finite number with nothing behind it.
   [[nodiscard]] std::optional<double> find_number(const char* attribute) const;
   [[nodiscard]] double number(const char* attribute) const;
+  /// The same, or an infinity (`inf`, `-inf`).
+  [[nodiscard]] std::optional<double> find_limit(const char* attribute) const;
   /// A whole number.
   [[nodiscard]] std::optional<int> find_integer(const char* attribute) const;
   /// Finite numbers with blanks between: at least `least` and at most `most` (negative: any number).
@@ -132,8 +134,5 @@ class XmlDocument {
   explicit XmlDocument(std::shared_ptr<XmlElement::Data> data) : data_(std::move(data)) {}
   std::shared_ptr<XmlElement::Data> data_;
 };
-
-/// A finite number with blanks at most around it; nothing if the text is anything else.
-[[nodiscard]] std::optional<double> parse_number(std::string_view text);
 
 }  // namespace tangere::detail

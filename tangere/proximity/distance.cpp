@@ -1,5 +1,6 @@
 #include "tangere/proximity/distance.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -51,6 +52,7 @@ void place(const NearestPair& pair, DistanceSearch& search) {
   search.d =
       Vec4{pair.X_WB.p[0] - pair.X_WA.p[0], pair.X_WB.p[1] - pair.X_WA.p[1], pair.X_WB.p[2] - pair.X_WA.p[2], 0.0};
   search.extent = A.inner_radius + B.inner_radius;
+  search.core_extent = std::max(0.0, search.extent - A.radius - B.radius);
   search.size = A.outer_radius + B.outer_radius;
 }
 

@@ -10,6 +10,8 @@ namespace tangere {
 
 /// The distance search tries Newton's method on curved bodies when its bounds are within this part of the scale.
 inline constexpr double kNewtonBelow = 0.1;
+/// One less the cosine between normals of one plane.
+inline constexpr double kSamePlane = 1e-9;
 
 [[nodiscard]] inline double dot3(Vec4 a, Vec4 b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 [[nodiscard]] inline Vec4 cross3(Vec4 a, Vec4 b) {

@@ -28,6 +28,11 @@ int DistanceSearch::add_support(const Direction& n, DistanceHit& hit) {
   return slot;
 }
 
+void DistanceSearch::copy_vertex(int from, int to) {
+  vertices_[static_cast<std::size_t>(to)] = vertices_[static_cast<std::size_t>(from)];
+  std::copy_n(pieces(from), body.num_terms, pieces_.data() + to * body.num_terms);
+}
+
 bool DistanceSearch::reduce(Simplex& simplex) const {
   Vec4 p[4];
   for (int i = 0; i < simplex.count; ++i) p[i] = from_d(simplex.slot[i]);

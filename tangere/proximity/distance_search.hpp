@@ -10,6 +10,7 @@
 ///             the few smooth pieces φ_i(n) = h_i(n) - n·d that meet at the answer: minimise max φ_i, with the Hessian
 ///             of h_i less φ_i times the identity.
 
+#include <limits>
 #include <vector>
 
 #include "tangere/proximity/ray_body.hpp"
@@ -39,8 +40,10 @@ class DistanceSearch {
  public:
   RayBody body;
   Vec4 d{};
-  /// Radii of the balls about M's centre inside M (the scale of tolerances) and around it.
+  /// Radii of the balls about M's centre inside M with its balls (the scale of tolerances), inside M without them, and
+  /// around it.
   double extent = 1.0;
+  double core_extent = 1.0;
   double size = 1.0;
 
   void run(double tolerance, DistanceHit& hit);
@@ -49,8 +52,9 @@ class DistanceSearch {
   [[nodiscard]] const int* pieces(int slot) const { return pieces_.data() + slot * body.num_terms; }
 
  private:
-  static constexpr int kMostVertices = 192;
+  static constexpr int kMostVertices = 512;
   static constexpr int kMostFaces = 2 * kMostVertices;
+  static constexpr double kSliverDistance = std::numeric_limits<double>::infinity();
 
   /// Corners of the simplex, by slot, and the weights of its nearest point.
   struct Simplex {
@@ -58,16 +62,37 @@ class DistanceSearch {
     double weight[4];
     int count = 0;
   };
+  /// Whether Newton's method was started from a face, and how that ended.
+  enum class Followed { no, in_vain, to_an_answer };
   struct Face {
     int corner[3];
-    Direction n;
-    double distance;
-    bool alive;
-    /// Newton's method from here has found no shallower answer.
-    bool checked;
+    Direction n{0.0, 0.0, 0.0};
+    /// Points farther along n than this are outside its plane, beyond rounding.
+    double seen_above = 0.0;
+    /// How deep the boundary above is at least.
+    double distance = 0.0;
+    Followed followed = Followed::no;
+
+    /// Without area it has no normal and bounds nothing.
+    [[nodiscard]] bool is_sliver() const { return distance == kSliverDistance; }
+    [[nodiscard]] bool is_seen_from(Vec4 w) const { return dot(w, n) > seen_above; }
+  };
+  /// How a search from one direction ends: at an answer, at none that is shallow enough, or nowhere.
+  enum class Descent { answer, too_deep, lost };
+  /// The shallowest way out so far.
+  struct Shallowest {
+    double depth = std::numeric_limits<double>::infinity();
+    /// A local answer to rounding, not just the support along some normal.
+    bool exact = false;
+    /// Growing steps to wait before Newton's method is tried again.
+    int rest = 0;
+    DistanceHit hit;
+    /// Shallower by this part of the scale.
+    [[nodiscard]] double below(double part, double least_scale) const;
   };
 
   [[nodiscard]] int add_support(const Direction& n, DistanceHit& hit);
+  void copy_vertex(int from, int to);
   /// From d to the corner: M's point less d.
   [[nodiscard]] Vec4 from_d(int slot) const { return vertices_[static_cast<std::size_t>(slot)].v - d; }
   /// Reduces the simplex to the feature nearest to d; false if it holds d.
@@ -77,11 +102,22 @@ class DistanceSearch {
   [[nodiscard]] bool outside(double tolerance, Simplex& simplex, DistanceHit& hit);
   void inside(double tolerance, Simplex& simplex, DistanceHit& hit);
   [[nodiscard]] bool straight_below(const DistanceHit& hit, double depth) const;
+  [[nodiscard]] Descent descend(Direction n, const int* from, int count, double deepest, DistanceHit& trial, int& top);
+  [[nodiscard]] int nearest_open_face(const Shallowest& found, double tolerance) const;
+  void follow(Face& face, double tolerance, Shallowest& found);
+  [[nodiscard]] bool grow(int nearest, double tolerance, Shallowest& found);
   void polish(double tolerance, DistanceHit& hit);
   [[nodiscard]] Simplex foot_on_faces(const Direction& n, double highest) const;
   void flat_body(const Simplex& simplex, DistanceHit& hit) const;
   [[nodiscard]] bool surround(Simplex& simplex, DistanceHit& hit);
   [[nodiscard]] bool add_face(int i, int j, int k, double least);
+  void first_faces(const Simplex& simplex);
+  [[nodiscard]] bool add_corner(int corner, double least);
+  [[nodiscard]] bool is_corner(int point) const;
+  void remove_face(int f);
+  [[nodiscard]] bool touches_horizon(const Face& face) const;
+  void toggle_edge(int from, int to);
+  [[nodiscard]] double lowest_face() const;
   /// Newton from n on the pieces of some corners. True if it converged: n, point and pieces of `hit` are then the
   /// answer, up to the certificate.
   [[nodiscard]] bool newton(Direction n, const int* corners, int count, DistanceHit& hit);
@@ -95,6 +131,7 @@ class DistanceSearch {
   std::vector<int> horizon_;
   int num_vertices_ = 0;
   int num_faces_ = 0;
+  int num_slivers_ = 0;
   bool curved_ = false;
 };
 

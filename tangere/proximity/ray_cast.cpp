@@ -30,6 +30,18 @@ double flat_dot(Vec4 p, Vec4 q) { return p[0] * q[0] + p[1] * q[1]; }
 
 double length(const Direction& n) { return std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z); }
 
+/// Whether `pieces` name a corner of each term of a body of polytopes. A repeated last vertex is one, too.
+bool has_corners(const RayBody& body, const int* pieces) {
+  for (int t = 0; t < body.num_terms; ++t) {
+    const SupportTerm& term = *body.terms[static_cast<std::size_t>(t)].term;
+    const int count = term.kind == SupportTerm::Kind::segment ? 2
+                      : term.kind == SupportTerm::Kind::box   ? 8
+                                                              : term.padded_vertices;
+    if (pieces[t] >= count) return false;
+  }
+  return true;
+}
+
 /// The bounds meet (and do not cross, which only rounding in a thin portal could bring about).
 bool met(double upper, double lower, double tolerance) { return std::abs(upper - lower) <= tolerance * upper; }
 
@@ -120,6 +132,11 @@ int RayCast::recall(BodyPoint* corners) {
   pieces_.resize(static_cast<std::size_t>(kSlots * body.num_terms) + 1);
   for (int c = 0; c < cache_->count_; ++c) {
     std::copy_n(cache_->pieces_ + c * PairCache::kMostTerms, body.num_terms, pieces(c));
+    // of a shape that is gone, whose place in memory this one has taken
+    if (!has_corners(body, pieces(c))) {
+      cache_->count_ = 0;
+      return 0;
+    }
     corners[c] = body.core_vertex(pieces(c));
   }
   return cache_->count_;

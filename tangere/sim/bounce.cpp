@@ -13,16 +13,25 @@ namespace {
 constexpr int kMostNewtonSteps = 50;
 /// Of c: rounding of the distance does not let it be found more exactly.
 constexpr double kSettled = 1e-13;
+/// Rounding of distances, metres.
+constexpr double kMeets = 1e-10;
 
-/// d and v on the way to the part c of the step, into m.impact_d and m.impact_v: dt [(c + k) v_f − k v] and
-/// (c + ½) v_f − (c − ½) v.
-void fly(const World& world, double c, Workspace::Memory& m) {
-  const double k = 0.5 * (c * c - c);
-  const VectorX& v = m.before_impact.v;
-  const VectorX& v_f = m.v_without;
-  m.impact_d = world.options().time_step * ((c + k) * v_f - k * v);
-  m.impact_v = (c + 0.5) * v_f - (c - 0.5) * v;
-  advance(world, m.before_impact.q, m.impact_d, m.impact_v, m.at_impact);
+/// Everything flies from the start of the step: v is the velocity half a step before, v⁺ that half a step after it.
+void take_off(const World& world, const State& state, Workspace::Memory& m) {
+  m.flight.q = state.q;
+  m.flight.u = 0.5 * (state.v + m.v_plus);
+  m.flight.a = m.v_plus - state.v;
+  m.flight.since.setZero(world.nv());
+}
+
+/// Where everything is at the part c of the step; the way there and the velocity, in the axes where it began, into
+/// m.impact_d and m.impact_v. The velocity is that of `ahead` of a step later.
+void fly(const World& world, double c, double ahead, Workspace::Memory& m, State& to) {
+  const Flight& flight = m.flight;
+  const auto x = c - flight.since.array();
+  m.impact_d = world.options().time_step * x * (flight.u.array() + 0.5 * x * flight.a.array());
+  m.impact_v = flight.u.array() + (x + ahead) * flight.a.array();
+  advance(world, flight.q, m.impact_d, m.impact_v, to);
 }
 
 /// Contacts of the shapes that bounce, at a state: the smallest distance, and its index among `contacts` (-1: none).
@@ -62,19 +71,21 @@ void place(const World& world, const State& at, Workspace::Memory& m) {
                 m.impact_problem.contacts, &m.impact_problem.motions);
 }
 
-/// The part of the step at which the first of the bouncing contacts meets; negative if none does. Leaves state, poses
-/// and contacts there.
-double find_impact(const World& world, Workspace::Memory& m) {
-  double c = 0.0;
-  double low = 0.0;
+/// The part of the step, from `start` on, at which the first of the bouncing contacts meets: into m.impact. False if
+/// none does. Leaves state, poses and contacts there.
+bool find_impact(const World& world, double start, Workspace::Memory& m) {
+  double c = start;
+  double low = start;
   double high = 1.0;
+  m.impact.moves = true;
   for (int step = 0; step < kMostNewtonSteps; ++step) {
-    fly(world, c, m);
+    m.impact.time = c;
+    fly(world, c, 0.0, m, m.at_impact);
     place(world, m.at_impact, m);
     const int nearest = nearest_bouncing(m.impact_problem.contacts, m.bouncing);
     if (nearest < 0) {
       // not seen from here: nearer to the end
-      if (c == 1.0) return -1.0;
+      if (c == 1.0) return false;
       low = c;
       c = step == 0 ? 1.0 : 0.5 * (low + high);
       continue;
@@ -82,90 +93,181 @@ double find_impact(const World& world, Workspace::Memory& m) {
     const auto at = static_cast<std::size_t>(nearest);
     const Contact& contact = m.impact_problem.contacts[at];
     distance_gradient(*world.impact_model(), *m.impact_data, contact, m.impact_problem.motions[at], m.impact_columns,
-                      m.impact_normal);
-    if (c == 0.0 && contact.distance <= 0.0) return 0.0;
-    if (c == 1.0 && contact.distance > 0.0) return -1.0;
+                      m.impact.normal);
+    if (c == start && contact.distance <= 0.0) {
+      // what overlaps does so since the start, or the impact before; what just meets here does so by itself
+      m.impact.moves = start > 0.0 && contact.distance > -kMeets;
+      return true;
+    }
+    if (c == 1.0 && contact.distance > 0.0) return false;
     // the distance along c: n ∂q_c/∂c
     m.impact_way.setZero(world.nv());
     m.delta = world.options().time_step * m.impact_v;
     m.grad_v = m.impact_v;
-    Integration(world.model(), m.impact_d, m.impact_v).forward(m.impact_way, m.delta, m.grad_v);
-    const double slope = m.impact_normal.dot(m.impact_way);
+    Integration(world, m.impact_d, m.impact_v).forward(m.impact_way, m.delta, m.grad_v);
+    const double slope = m.impact.normal.dot(m.impact_way);
     (contact.distance > 0.0 ? low : high) = c;
     const double change = slope < 0.0 ? -contact.distance / slope : 2.0;
-    if (std::abs(change) <= kSettled || high - low <= kSettled) return c;
+    if (std::abs(change) <= kSettled || high - low <= kSettled) return true;
     const double next = c + change;
     // inside the bracket, ends included; beyond the end, the end decides
     c = next > 1.0 && high == 1.0 ? 1.0 : next >= low && next <= high ? next : 0.5 * (low + high);
   }
-  return -1.0;
+  return false;
 }
 
-/// Marks the coordinates of the trees of the bouncing contacts.
-void mark_trees(const World& world, Workspace::Memory& m) {
-  const Model& model = world.model();
-  m.bouncing_dofs.assign(static_cast<std::size_t>(world.nv()), 0);
-  const auto root_of = [&](int body) {
-    const std::span<const int> way = way_of(model, body);
-    return way.empty() ? -1 : way.front();
-  };
-  for (const Contact& contact : m.bouncing) {
-    for (const int touched : {contact.body_A, contact.body_B}) {
-      const int root = root_of(touched);
-      if (root < 0) continue;
-      for (int b = 0; b < model.num_bodies(); ++b)
-        if (root_of(b) == root)
-          for (const int k : way_of(model, b)) m.bouncing_dofs[static_cast<std::size_t>(k)] = 1;
-    }
-  }
-}
-
-bool is_marked(const World& world, const Workspace::Memory& m, int body) {
+bool is_hit(const World& world, const ImpactEvent& impact, int body) {
   const std::span<const int> way = way_of(world.model(), body);
-  return !way.empty() && m.bouncing_dofs[static_cast<std::size_t>(way.front())] != 0;
+  return !way.empty() && impact.dofs[static_cast<std::size_t>(way.front())] != 0;
 }
 
-/// Whether some row pushes the marked trees.
-bool pushes_marked(const World& world, const ContactProblem& problem, const LcpSolution& solution,
-                   const Workspace::Memory& m) {
+bool is_hit(const World& world, const ImpactEvent& impact, const Contact& contact) {
+  return is_hit(world, impact, contact.body_A) || is_hit(world, impact, contact.body_B);
+}
+
+/// Marks the coordinates of the tree of a body. False if it does not move, or they were marked.
+bool hit_tree(const World& world, int body, ImpactEvent& impact) {
+  const Model& model = world.model();
+  const std::span<const int> way = way_of(model, body);
+  if (way.empty() || is_hit(world, impact, body)) return false;
+  const int root = way.front();
+  for (int b = 0; b < model.num_bodies(); ++b)
+    if (const std::span<const int> other = way_of(model, b); !other.empty() && other.front() == root)
+      for (const int k : other) impact.dofs[static_cast<std::size_t>(k)] = 1;
+  return true;
+}
+
+/// The trees that meet, and whatever touches them meanwhile. Only contacts of theirs that touch are kept.
+void hit_trees(const World& world, Workspace::Memory& m) {
+  ContactProblem& problem = m.impact_problem;
+  const Contact& first = problem.contacts[static_cast<std::size_t>(nearest_bouncing(problem.contacts, m.bouncing))];
+  m.impact.dofs.assign(static_cast<std::size_t>(world.nv()), 0);
+  (void)hit_tree(world, first.body_A, m.impact);
+  (void)hit_tree(world, first.body_B, m.impact);
+  const double touching = std::max(world.options().contact.touching, kMeets);
+  const auto touches = [&](const Contact& contact) {
+    return contact.distance <= touching && is_hit(world, m.impact, contact);
+  };
+  for (bool more = true; more;) {
+    more = false;
+    for (const Contact& contact : problem.contacts)
+      if (touches(contact))
+        for (const int body : {contact.body_A, contact.body_B}) more = hit_tree(world, body, m.impact) || more;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
+    if (!touches(problem.contacts[i])) continue;
+    problem.contacts[kept] = problem.contacts[i];
+    problem.motions[kept++] = problem.motions[i];
+  }
+  problem.contacts.resize(kept);
+  problem.motions.resize(kept);
+  m.impact.contact = nearest_bouncing(problem.contacts, m.bouncing);
+}
+
+/// Whether some row pushes the trees that are hit.
+bool pushes_hit(const World& world, const ContactProblem& problem, const LcpSolution& solution,
+                const ImpactEvent& impact) {
   const auto nv = static_cast<std::size_t>(world.nv());
   for (std::size_t r = 0; r < problem.rows.size(); ++r) {
     if (solution.f[static_cast<Eigen::Index>(r)] == 0.0) continue;
     for (std::size_t k = 0; k < nv; ++k)
-      if (m.bouncing_dofs[k] != 0 && problem.J[r * nv + k] != 0.0) return true;
+      if (impact.dofs[k] != 0 && problem.J[r * nv + k] != 0.0) return true;
   }
   return false;
 }
 
-/// Contacts of the marked trees that touch at the impact. False if one is with another tree that moves.
-bool keep_touching(const World& world, Workspace::Memory& m) {
-  ContactProblem& problem = m.impact_problem;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
-    const Contact& contact = problem.contacts[i];
-    const bool A = is_marked(world, m, contact.body_A);
-    const bool B = is_marked(world, m, contact.body_B);
-    if (contact.distance > world.options().contact.touching || (!A && !B)) continue;
-    const bool A_moves = !way_of(world.model(), contact.body_A).empty();
-    const bool B_moves = !way_of(world.model(), contact.body_B).empty();
-    if ((A_moves && !A) || (B_moves && !B)) return false;
-    problem.contacts[kept] = contact;
-    problem.motions[kept] = problem.motions[i];
-    ++kept;
-  }
-  problem.contacts.resize(kept);
-  problem.motions.resize(kept);
-  return kept > 0;
+/// Counts the impact. False if a tree has had too many.
+bool count_impact(Workspace::Memory& m) {
+  bool few = true;
+  for (std::size_t k = 0; k < m.impact.dofs.size(); ++k)
+    if (m.impact.dofs[k] != 0) few = ++m.impacts_of_dof[k] <= kMostImpacts && few;
+  return few;
 }
 
-/// Everything as it was, for the step by other means.
-void restore(bool missed, bool with_motions, Workspace::Memory& m) {
+/// The coordinates of trees that are hit, of positions and velocities.
+void copy_hit(const World& world, const std::vector<char>& dofs, const State& from, State& to) {
+  for (const Joint& joint : world.model().joints()) {
+    if (joint.nv == 0 || dofs[static_cast<std::size_t>(joint.first_v)] == 0) continue;
+    to.q.segment(joint.first_q, joint.nq) = from.q.segment(joint.first_q, joint.nq);
+    to.v.segment(joint.first_v, joint.nv) = from.v.segment(joint.first_v, joint.nv);
+  }
+}
+
+/// The trees that were hit fly on from the impact, with the change of velocity that the step after it has.
+void fly_on(const World& world, Workspace::Memory& m) {
+  Flight& flight = m.flight;
+  const State& at = m.after_impact;
+  for (const Joint& joint : world.model().joints()) {
+    if (joint.nv == 0 || m.impact.dofs[static_cast<std::size_t>(joint.first_v)] == 0) continue;
+    flight.q.segment(joint.first_q, joint.nq) = at.q.segment(joint.first_q, joint.nq);
+    flight.u.segment(joint.first_v, joint.nv) = at.v.segment(joint.first_v, joint.nv);
+    flight.a.segment(joint.first_v, joint.nv) = (m.v_plus - at.v).segment(joint.first_v, joint.nv);
+    flight.since.segment(joint.first_v, joint.nv).setConstant(m.impact.time);
+  }
+}
+
+/// What bounces next: contacts of trees that were hit are judged anew, all others as before.
+void set_aside_next(const World& world, bool with_motions, Workspace::Memory& m) {
+  std::erase_if(m.bouncing, [&](const Contact& contact) { return is_hit(world, m.impact, contact); });
+  const std::size_t others = m.bouncing.size();
+  set_aside_bouncing(world, with_motions, m.after_problem, m);
+  const auto first = m.bouncing.begin() + static_cast<std::ptrdiff_t>(others);
+  const auto is_other = [&](const Contact& contact) { return !is_hit(world, m.impact, contact); };
+  m.bouncing.erase(std::remove_if(first, m.bouncing.end(), is_other), m.bouncing.end());
+}
+
+void note(const LcpSolution& solution, StepResult& result) {
+  if (solution.status != BoxedLcpStatus::solved) result.status = StepStatus::approximate_contact;
+  result.residual = std::max(result.residual, solution.residual);
+  result.margin = std::min(result.margin, solution.margin);
+}
+
+/// The impact that was found, and the step after it. False if it does not hold.
+bool pass_impact(const World& world, VectorArgument u, const LcpSolution& before, Workspace::Memory& m, Tape* tape) {
+  const bool with_motions = tape != nullptr;
+  hit_trees(world, m);
+  if (!count_impact(m) || pushes_hit(world, m.problem, before, m.impact)) return false;
+  const LcpSolution& impact = solve_impact(world, m.at_impact, m);
+  note(impact, m.result);
+  if (tape != nullptr) {
+    const auto i = static_cast<std::size_t>(tape->num_impacts++);
+    if (tape->events.size() <= i) tape->events.resize(i + 1);
+    if (tape->parts.size() < 2 * i + 2) tape->parts.resize(2 * i + 2);
+    tape->events[i] = m.impact;
+    record(m.at_impact, u, impact, m.impact_problem, tape->parts[2 * i]);
+  }
+  m.impacts.insert(m.impacts.end(), m.impact_problem.contacts.begin(), m.impact_problem.contacts.end());
+
+  // only those that were hit have another velocity
+  m.after_impact = m.at_impact;
+  m.at_impact.v = impact.v_plus;
+  copy_hit(world, m.impact.dofs, m.at_impact, m.after_impact);
+  contacts_after(world, m.after_impact, u, with_motions, m);
+  set_aside_next(world, with_motions, m);
+  const LcpSolution& after = solve_after(world, m.after_impact, with_motions, m);
+  note(after, m.result);
+  if (!m.v_plus.allFinite() || pushes_hit(world, m.after_problem, after, m.impact)) return false;
+  if (tape != nullptr)
+    record(m.after_impact, u, after, m.after_problem, tape->parts[2 * static_cast<std::size_t>(tape->num_impacts) - 1]);
+  fly_on(world, m);
+  return true;
+}
+
+/// Everything as it was, for the discrete rule.
+BounceOutcome give_back(bool with_motions, Workspace::Memory& m) {
   m.problem.contacts = m.all_contacts;
   if (with_motions) m.problem.motions = m.all_motions;
-  if (!missed) return;
+  return BounceOutcome::at_end;
+}
+
+/// Everything as it was, but what is not reached does not bounce.
+BounceOutcome miss(bool with_motions, Workspace::Memory& m) {
+  (void)give_back(with_motions, m);
   for (Contact& contact : m.problem.contacts)
     for (const Contact& one : m.bouncing)
       if (contact.shape_A == one.shape_A && contact.shape_B == one.shape_B) contact.restitution = 0.0;
+  return BounceOutcome::missed;
 }
 
 }  // namespace
@@ -190,23 +292,20 @@ void prepare_impacts(const World& world, Workspace::Memory& m) {
   m.after_lcp = std::make_unique<LcpContact>(world.model());
 }
 
-void set_aside_bouncing(const World& world, bool with_motions, Workspace::Memory& m) {
-  m.all_contacts = m.problem.contacts;
-  if (with_motions) m.all_motions = m.problem.motions;
-  m.bouncing.clear();
+void set_aside_bouncing(const World& world, bool with_motions, ContactProblem& problem, Workspace::Memory& m) {
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < m.all_contacts.size(); ++i) {
-    const Contact& contact = m.all_contacts[i];
+  for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
+    const Contact& contact = problem.contacts[i];
     const double closing = normal_velocity(world.model(), m.data, m.velocities, contact);
     if (bounces(contact, closing, world.options().time_step, world.options().contact)) {
       m.bouncing.push_back(contact);
       continue;
     }
-    if (with_motions) m.problem.motions[kept] = m.all_motions[i];
-    m.problem.contacts[kept++] = contact;
+    if (with_motions) problem.motions[kept] = problem.motions[i];
+    problem.contacts[kept++] = contact;
   }
-  m.problem.contacts.resize(kept);
-  if (with_motions) m.problem.motions.resize(kept);
+  problem.contacts.resize(kept);
+  if (with_motions) problem.motions.resize(kept);
 }
 
 const LcpSolution& solve_impact(const World& world, const State& at, Workspace::Memory& m) {
@@ -222,81 +321,51 @@ const LcpSolution& solve_impact(const World& world, const State& at, Workspace::
   return impact;
 }
 
-const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions,
-                               Workspace::Memory& m) {
+void contacts_after(const World& world, const State& at, VectorArgument u, bool with_motions, Workspace::Memory& m) {
   smooth_dynamics(world, at, u, m);
   find_contacts(world, at, with_motions, m.after_problem, m);
+}
+
+const LcpSolution& solve_after(const World& world, const State& at, bool with_motions, Workspace::Memory& m) {
   m.after_lcp->warm_start().keys.clear();
   m.after_lcp->warm_start().sets.clear();
   return solve_rows(world, at, with_motions, *m.after_lcp, m.after_problem, m);
 }
 
-bool bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
-                 Tape* tape) {
-  const double dt = world.options().time_step;
+BounceOutcome bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
+                          Tape* tape) {
   const bool with_motions = tape != nullptr;
   prepare_impacts(world, m);
 
   // without what bounces
-  set_aside_bouncing(world, with_motions, m);
-  mark_trees(world, m);
+  m.all_contacts = m.problem.contacts;
+  if (with_motions) m.all_motions = m.problem.motions;
+  m.bouncing.clear();
+  set_aside_bouncing(world, with_motions, m.problem, m);
   m.before_impact = state;
   const LcpSolution& before = solve_rows(world, state, with_motions, m.lcp, m.problem, m);
-  m.v_without = m.v_plus;
-  if (!m.v_plus.allFinite() || pushes_marked(world, m.problem, before, m)) {
-    restore(false, with_motions, m);
-    return false;
-  }
-
-  // the impact
-  const double c = find_impact(world, m);
-  if (c < 0.0 || !keep_touching(world, m)) {
-    restore(c < 0.0, with_motions, m);
-    return false;
-  }
-  const LcpSolution& impact = solve_impact(world, m.at_impact, m);
-
-  // the step after it
-  m.after_impact.q = m.at_impact.q;
-  m.after_impact.v = impact.v_plus;
-  const VectorX& v_p = m.after_impact.v;
-  const LcpSolution& then = solve_after(world, m.after_impact, u, with_motions, m);
-  if (!m.v_plus.allFinite() || pushes_marked(world, m.after_problem, then, m)) {
-    restore(false, with_motions, m);
-    return false;
-  }
-
-  // the trees that met, and the others as without them
-  const double k = 0.5 * (c * c - c);
-  m.v_plus -= v_p;
-  m.impact_v = v_p - (c - 0.5) * m.v_plus;
-  m.impact_d = dt * ((1.0 - c) * m.impact_v - k * m.v_plus);
-  advance(world, m.after_impact.q, m.impact_d, m.impact_v, m.after_impact);
-  m.delta = dt * m.v_without;
-  advance(world, m.before_impact.q, m.delta, m.v_without, next);
-  for (const Joint& joint : world.model().joints()) {
-    if (joint.nv == 0 || m.bouncing_dofs[static_cast<std::size_t>(joint.first_v)] == 0) continue;
-    next.q.segment(joint.first_q, joint.nq) = m.after_impact.q.segment(joint.first_q, joint.nq);
-    next.v.segment(joint.first_v, joint.nv) = m.after_impact.v.segment(joint.first_v, joint.nv);
-  }
-
+  if (!m.v_plus.allFinite()) return give_back(with_motions, m);
   set_result(before, m.problem, m.result);
-  if (impact.status != BoxedLcpStatus::solved) m.result.status = StepStatus::approximate_contact;
-  m.result.residual = std::max(m.result.residual, impact.residual);
-  m.result.margin = std::min(m.result.margin, impact.margin);
-  m.result.impacts = m.impact_problem.contacts;
-  if (tape == nullptr) return true;
-  tape->parts.resize(2);
-  record(m.before_impact, u, before, m.problem, *tape);
-  record(m.at_impact, u, impact, m.impact_problem, tape->parts[0]);
-  m.at_impact.v = impact.v_plus;
-  record(m.at_impact, u, then, m.after_problem, tape->parts[1]);
-  tape->impact_time = c;
-  tape->impact_normal = m.impact_normal;
-  tape->impact_contact = nearest_bouncing(m.impact_problem.contacts, m.bouncing);
-  tape->bouncing_dofs = m.bouncing_dofs;
-  tape->status = m.result.status;
-  return true;
+  if (tape != nullptr) record(m.before_impact, u, before, m.problem, *tape);
+  take_off(world, state, m);
+
+  // impact after impact
+  m.impacts.clear();
+  m.impacts_of_dof.assign(static_cast<std::size_t>(world.nv()), 0);
+  m.impact.time = 0.0;
+  while (find_impact(world, m.impact.time, m))
+    if (!pass_impact(world, u, before, m, tape)) return give_back(with_motions, m);
+  if (m.impacts.empty()) return miss(with_motions, m);
+
+  // the trees that met fly to the end, the others are where they would be without impacts
+  fly(world, 1.0, -0.5, m, m.after_impact);
+  m.delta = world.options().time_step * before.v_plus;
+  advance(world, m.before_impact.q, m.delta, before.v_plus, next);
+  for (std::size_t k = 0; k < m.impact.dofs.size(); ++k) m.impact.dofs[k] = m.impacts_of_dof[k] > 0 ? 1 : 0;
+  copy_hit(world, m.impact.dofs, m.after_impact, next);
+  m.result.impacts = m.impacts;
+  if (tape != nullptr) tape->status = m.result.status;
+  return BounceOutcome::inside;
 }
 
 }  // namespace tangere

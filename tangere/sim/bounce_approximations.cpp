@@ -7,6 +7,7 @@
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
+#include "tangere/sim/lone_body.hpp"
 
 namespace tangere {
 namespace {
@@ -37,7 +38,7 @@ void reflect(const World& world, const Tape& tape, const std::vector<int>& rows,
   const MatrixX still = MatrixX::Zero(nv, nv);
   MatrixX unused = still;
   VectorX d;
-  Integration(world.model(), displacement(world, tape, d), tape.v_plus).forward(B, still, unused);
+  Integration(world, displacement(world, tape, d), tape.v_plus).forward(B, still, unused);
   out.q_q = B;
   out.q_v = world.options().time_step * B;
 }
@@ -59,11 +60,16 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   m.problem.contacts = tape.problem.contacts;
   m.problem.motions.assign(tape.problem.motions.begin(),
                            tape.problem.motions.begin() + static_cast<std::ptrdiff_t>(tape.problem.contacts.size()));
-  set_aside_bouncing(world, true, m);
+  m.all_contacts = m.problem.contacts;
+  m.all_motions = m.problem.motions;
+  m.bouncing.clear();
+  set_aside_bouncing(world, true, m.problem, m);
   (void)solve_rows(world, at, true, *m.after_lcp, m.problem, m);
   const auto rate = [&](const VectorX& v) {
     VectorX a;
     set_frame_acceleration(world, v, a);
+    for (const LoneBody& body : world.lone_bodies())
+      a.segment<6>(body.first_v) = flight_acceleration(body, v.segment<6>(body.first_v));
     a += (m.v_plus - v) / dt;
     return a;
   };
@@ -95,7 +101,8 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
 
   // and after it
   const State then{at.q, impact.v_plus};
-  const LcpSolution& later = solve_after(world, then, tape.u, true, m);
+  contacts_after(world, then, tape.u, true, m);
+  const LcpSolution& later = solve_after(world, then, true, m);
   Tape after;
   record(then, tape.u, later, m.after_problem, after);
   const VectorX a_p = rate(then.v);

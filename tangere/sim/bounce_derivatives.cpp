@@ -1,4 +1,4 @@
-/// The chain rule over a step with an impact inside, one column for every variable, and one for c.
+/// The chain rule over a step with impacts inside, one column for every variable, and one for the time of each.
 
 #include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
@@ -11,13 +11,99 @@ using Part = BounceChain::Part;
 Part differentiate(const World& world, const Tape& tape, Workspace::Memory& m) {
   linearise(world, tape, m);
   m.derivatives.expand(world.model(), m.data);
-  Part part{m.derivatives.d_q(), m.derivatives.d_v(), MatrixX(world.nv(), world.nu())};
-  for (int i = 0; i < world.nu(); ++i) {
-    const int dof = world.actuators().empty() ? i : world.actuators()[static_cast<std::size_t>(i)].dof;
-    part.u.col(i) = m.actuation.d_u[i] * m.derivatives.d_tau().col(dof);
-  }
+  Part part{m.derivatives.d_q(), m.derivatives.d_v(), {}};
+  to_controls(world, m.actuation, m.derivatives.d_tau(), part.u);
   return part;
 }
+
+/// How the flights of the trees (Flight of workspace_memory.hpp) move.
+class FlightColumns {
+ public:
+  FlightColumns(const World& world, const Tape& tape, const BounceColumns& x)
+      : world_(world),
+        moments_(x.moments),
+        u_(0.5 * (tape.v + tape.v_plus)),
+        a_(tape.v_plus - tape.v),
+        since_(VectorX::Zero(world.nv())),
+        Q_(x.q),
+        U_(0.5 * (x.v + x.before)),
+        A_(x.before - x.v),
+        Since_(MatrixX::Zero(world.nv(), x.q.cols())),
+        dc_(Eigen::RowVectorXd::Zero(x.q.cols())) {}
+
+  /// Position and velocity at the impact, whose time moves so that the distance stays zero.
+  void meet(const ImpactEvent& event, const Eigen::RowVectorXd& distance, MatrixX& Q, MatrixX& V) {
+    const Eigen::Index cols = Q_.cols();
+    const VectorX velocity = u_ + (event.time - since_.array()).matrix().cwiseProduct(a_);
+    // the time held; the last column is its own
+    MatrixX D(Q_.rows(), cols + 1);
+    Q = MatrixX::Zero(Q_.rows(), cols + 1);
+    V.resize(Q_.rows(), cols + 1);
+    fly(event.time, 0.0, D, Q, V);
+    D.col(cols) = world_.options().time_step * velocity;
+    V.col(cols) = a_;
+    integrate(event.time, velocity, D, Q, V);
+    if (event.moves) dc_ = -(event.normal.transpose() * Q.leftCols(cols) + distance) / event.normal.dot(Q.col(cols));
+    Q = (Q.leftCols(cols) + Q.col(cols) * dc_).eval();
+    V = (V.leftCols(cols) + V.col(cols) * dc_).eval();
+  }
+
+  /// Trees that were hit fly on from (Q, V_p).
+  void fly_on(const ImpactEvent& event, const Tape& after, const MatrixX& Q, const MatrixX& V_p,
+              const MatrixX& change) {
+    for (Eigen::Index k = 0; k < Q.rows(); ++k) {
+      if (event.dofs[static_cast<std::size_t>(k)] == 0) continue;
+      u_[k] = after.v[k];
+      a_[k] = after.v_plus[k] - after.v[k];
+      since_[k] = event.time;
+      Q_.row(k) = Q.row(k);
+      U_.row(k) = V_p.row(k);
+      A_.row(k) = change.row(k);
+      Since_.row(k) = dc_;
+    }
+  }
+
+  /// The next state: its velocity is half a step back.
+  void land(MatrixX& Q, MatrixX& V) const {
+    const VectorX velocity = u_ + (0.5 - since_.array()).matrix().cwiseProduct(a_);
+    MatrixX D(Q_.rows(), Q_.cols());
+    Q.setZero(Q_.rows(), Q_.cols());
+    V.resize(Q_.rows(), Q_.cols());
+    fly(1.0, -0.5, D, Q, V);
+    integrate(1.0, velocity, D, Q, V);
+  }
+
+ private:
+  /// Way and velocity (`ahead` of a step later) at the part c of the step, in the axes where each tree began.
+  void fly(double c, double ahead, MatrixX& D, MatrixX& Q, MatrixX& V) const {
+    const Eigen::Index cols = Q_.cols();
+    const VectorX x = c - since_.array();
+    const VectorX velocity = u_ + x.cwiseProduct(a_);
+    Q.leftCols(cols) = Q_;
+    D.leftCols(cols) = world_.options().time_step *
+                       (x.asDiagonal() * U_ + (0.5 * x.cwiseAbs2()).asDiagonal() * A_ - velocity.asDiagonal() * Since_);
+    V.leftCols(cols) = U_ + VectorX(x.array() + ahead).asDiagonal() * A_ - a_.asDiagonal() * Since_;
+  }
+
+  /// Into the axes there.
+  void integrate(double c, const VectorX& velocity, const MatrixX& D, MatrixX& Q, MatrixX& V) const {
+    const VectorX x = c - since_.array();
+    const VectorX d = world_.options().time_step * x.cwiseProduct(u_ + 0.5 * x.cwiseProduct(a_));
+    Integration(world_, d, velocity).forward(Q, D, V, moments_);
+  }
+
+  const World& world_;
+  const MomentColumns* moments_;
+  VectorX u_;
+  VectorX a_;
+  VectorX since_;
+  MatrixX Q_;
+  MatrixX U_;
+  MatrixX A_;
+  MatrixX Since_;
+  /// Of the last impact.
+  Eigen::RowVectorXd dc_;
+};
 
 }  // namespace
 
@@ -25,12 +111,13 @@ SolvedStep solved_impact(const Tape& impact, const VectorX& zero) {
   return {.problem = impact.problem,
           .q = impact.q,
           .v = impact.v,
+          .v_inertial = impact.v,
           .v_plus = impact.v_plus,
           .f = impact.f,
           .sets = impact.sets,
           .tau_q = zero,
           .tau_v = zero,
-          .free_dofs = {},
+          .floating_dofs = {},
           .implicit_inertia = zero,
           .implicit_damping = zero};
 }
@@ -45,78 +132,39 @@ ImpactMap impact_map(const World& world, const Tape& impact, Workspace::Memory& 
 }
 
 BounceChain::BounceChain(const World& world, const Tape& tape, Workspace& workspace)
-    : world_(world),
-      tape_(tape),
-      before_(differentiate(world, tape, workspace.memory())),
-      impact_(impact_map(world, tape.parts[0], workspace.memory())),
-      after_(differentiate(world, tape.parts[1], workspace.memory())) {}
+    : world_(world), tape_(tape), before_(differentiate(world, tape, workspace.memory())) {
+  for (int i = 0; i < tape.num_impacts; ++i) {
+    impacts_.push_back(impact_map(world, tape.impact(i), workspace.memory()));
+    after_.push_back(differentiate(world, tape.after_impact(i), workspace.memory()));
+  }
+}
 
 void BounceChain::apply(const BounceColumns& x, MatrixX& Q_next, MatrixX& V_next) const {
-  const Model& model = world_.model();
-  const Tape& tape = tape_;
-  const int nv = world_.nv();
-  const auto cols = static_cast<int>(x.q.cols());
-  const double dt = world_.options().time_step;
-  const double c = tape.impact_time;
-  const double k = 0.5 * (c * c - c);
-  const Tape& after = tape.parts[1];
-
-  // up to the impact, c held; the last column is c's
-  MatrixX V_f = MatrixX::Zero(nv, cols + 1);
-  V_f.leftCols(cols) = x.before;
-  MatrixX V_old = MatrixX::Zero(nv, cols + 1);
-  V_old.leftCols(cols) = x.v;
-  const VectorX d = dt * ((c + k) * tape.v_plus - k * tape.v);
-  const VectorX velocity = (c + 0.5) * tape.v_plus - (c - 0.5) * tape.v;
-  MatrixX D = dt * ((c + k) * V_f - k * V_old);
-  D.col(cols) = dt * velocity;
-  MatrixX V = (c + 0.5) * V_f - (c - 0.5) * V_old;
-  V.col(cols) = tape.v_plus - tape.v;
-  MatrixX Q = MatrixX::Zero(nv, cols + 1);
-  Q.leftCols(cols) = x.q;
-  Integration(model, d, velocity).forward(Q, D, V);
-
-  // and c moves so that the distance stays zero (at the start of the step it cannot)
-  Eigen::RowVectorXd dc = Eigen::RowVectorXd::Zero(cols);
-  if (c > 0.0) {
-    dc = -(tape.impact_normal.transpose() * Q.leftCols(cols) + x.distance) / tape.impact_normal.dot(Q.col(cols));
-    Q.leftCols(cols) += Q.col(cols) * dc;
-    V.leftCols(cols) += V.col(cols) * dc;
+  FlightColumns flight(world_, tape_, x);
+  for (std::size_t i = 0; i < impacts_.size(); ++i) {
+    const auto& [impact, after, distance] = x.impacts[i];
+    const ImpactEvent& event = tape_.events[i];
+    const Tape& then = tape_.after_impact(static_cast<int>(i));
+    MatrixX Q;
+    MatrixX V;
+    flight.meet(event, distance, Q, V);
+    const MatrixX V_p = impacts_[i].q * Q + impacts_[i].v * V + impact;
+    const MatrixX change = after_[i].q * Q + after_[i].v * V_p - V_p + after;
+    flight.fly_on(event, then, Q, V_p, change);
   }
-  Q_next = Q.leftCols(cols);
-
-  // the impact, and the step after it
-  const MatrixX V_p = impact_.q * Q_next + impact_.v * V.leftCols(cols) + x.impact;
-  const MatrixX change = after_.q * Q_next + after_.v * V_p - V_p + x.after;
-  const VectorX a = after.v_plus - after.v;
-  const VectorX v_next = after.v - (c - 0.5) * a;
-  V_next = V_p - (c - 0.5) * change - a * dc;
-  const MatrixX D_next = dt * ((1.0 - c) * V_next - k * change) - dt * (v_next + (c - 0.5) * a) * dc;
-  const VectorX d_next = dt * ((1.0 - c) * v_next - k * a);
-  Integration(model, d_next, v_next).forward(Q_next, D_next, V_next);
-
-  // the trees that did not meet
-  MatrixX Q_plain = x.q;
-  MatrixX V_plain = x.before;
-  const MatrixX D_plain = dt * V_plain;
-  const VectorX d_plain = dt * tape.v_plus;
-  Integration(model, d_plain, tape.v_plus).forward(Q_plain, D_plain, V_plain);
-  for (int row = 0; row < nv; ++row) {
-    if (tape.bouncing_dofs[static_cast<std::size_t>(row)] != 0) continue;
-    Q_next.row(row) = Q_plain.row(row);
-    V_next.row(row) = V_plain.row(row);
-  }
+  flight.land(Q_next, V_next);
 }
 
 void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out) {
   const int nv = world.nv();
   const int nu = world.nu();
   const BounceChain chain(world, tape, workspace);
-  BounceColumns x(nv, 2 * nv + nu);
+  BounceColumns x(nv, 2 * nv + nu, tape.num_impacts);
   x.q.leftCols(nv).setIdentity();
   x.v.middleCols(nv, nv).setIdentity();
   x.before << chain.before().q, chain.before().v, chain.before().u;
-  x.after.rightCols(nu) = chain.after().u;
+  for (int i = 0; i < tape.num_impacts; ++i)
+    x.impacts[static_cast<std::size_t>(i)].after.rightCols(nu) = chain.after(i).u;
   MatrixX Q;
   MatrixX V;
   chain.apply(x, Q, V);

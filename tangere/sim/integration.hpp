@@ -2,16 +2,19 @@
 
 /// The derivative of the last part of a step (private to sim).
 ///
-///   q' = q ⊕ d,  d = dt v̂,  v̂ = v⁺ or v          v' = v⁺, but Xᵀ v⁺_linear at free joints, X = exp(d_angular)
+///   q' = q ⊕ d,  d = dt v̂,  v̂ = v⁺ or v          v' = v⁺, but Xᵀ v⁺_linear at floating joints, X = exp(d_angular)
 ///
-/// All of it is block diagonal by joints: for a free joint, with J_r the right Jacobian of SO(3),
+/// All of it is block diagonal by joints: for a floating joint, with J_r the right Jacobian of SO(3),
 ///
 ///   dp' = Xᵀ (δp + δφ × d_linear + δd_linear)      dφ' = Xᵀ δφ + J_r δd_angular
 ///   dv'_linear = Xᵀ δv⁺ + v'_linear × J_r δd_angular
+///
+/// Lone bodies have a motion of their own (lone_body.hpp).
 
 #include <Eigen/Geometry>
 
 #include "tangere/math/so3.hpp"
+#include "tangere/sim/lone_body.hpp"
 #include "tangere/sim/step.hpp"
 
 namespace tangere {
@@ -20,16 +23,22 @@ namespace tangere {
 class Integration {
  public:
   /// Along d, with v⁺. Both must outlive it.
-  Integration(const Model& model, const VectorX& d, const VectorX& v_plus) : model_(model), d_(d), v_plus_(v_plus) {}
+  Integration(const World& world, const VectorX& d, const VectorX& v_plus) : world_(world), d_(d), v_plus_(v_plus) {}
 
-  /// `q` has δq and becomes δq'; `d` is δd = dt δv̂; `v` has δv⁺ and becomes δv'. One column a direction.
+  /// `q` has δq and becomes δq'; `d` is δd = dt δv̂; `v` has δv⁺ and becomes δv'. One column a direction. `moments`:
+  /// those of lone bodies, if they move too.
   template <class Q, class D, class V>
-  void forward(Q&& q, const D& d, V&& v) const {
+  void forward(Q&& q, const D& d, V&& v, const MomentColumns* moments = nullptr) const {
     // all at once, then the joints that turn
     q += d;
-    for (const Joint& joint : model_.joints()) {
+    std::size_t lone = 0;
+    for (const Joint& joint : world_.model().joints()) {
       if (joint.nq == joint.nv) continue;
       const int k = joint.first_v;
+      if (is_lone(lone, k)) {
+        forward_lone(lone++, q, d, v, moments);
+        continue;
+      }
       const int turn = k + joint.nv - 3;
       const Turn t(moved(turn));
       const bool free = joint.nv == 6;
@@ -53,9 +62,18 @@ class Integration {
   /// v⁺'s.
   void reverse(VectorX& q, VectorX& d, VectorX& v) const {
     d = q;
-    for (const Joint& joint : model_.joints()) {
+    std::size_t lone = 0;
+    for (const Joint& joint : world_.model().joints()) {
       if (joint.nq == joint.nv) continue;
       const int k = joint.first_v;
+      if (is_lone(lone, k)) {
+        Vector6 own_q, own_d, own_v;
+        motion(lone++).reverse(q.segment<6>(k), v.segment<6>(k), own_q, own_d, own_v);
+        q.segment<6>(k) = own_q;
+        d.segment<6>(k) = own_d;
+        v.segment<6>(k) = own_v;
+        continue;
+      }
       const int turn = k + joint.nv - 3;
       const Turn t(moved(turn));
       const Vector3 angular = q.segment<3>(turn);
@@ -83,7 +101,30 @@ class Integration {
 
   [[nodiscard]] Vector3 moved(int k) const { return d_.segment<3>(k); }
 
-  const Model& model_;
+  /// Lone bodies are in the order of their joints.
+  [[nodiscard]] bool is_lone(std::size_t next, int first_v) const {
+    return next < world_.lone_bodies().size() && world_.lone_bodies()[next].first_v == first_v;
+  }
+  [[nodiscard]] LoneMotion motion(std::size_t lone) const {
+    const LoneBody& body = world_.lone_bodies()[lone];
+    return {body, d_.segment<6>(body.first_v), v_plus_.segment<6>(body.first_v)};
+  }
+  template <class Q, class D, class V>
+  void forward_lone(std::size_t lone, Q& q, const D& d, V& v, const MomentColumns* moments) const {
+    const LoneMotion motion = this->motion(lone);
+    const int k = world_.lone_bodies()[lone].first_v;
+    for (int column = 0; column < static_cast<int>(q.cols()); ++column) {
+      const Vector6 way = d.template block<6, 1>(k, column);
+      const Vector6 place = q.template block<6, 1>(k, column) - way;
+      const Vector6 velocity = v.template block<6, 1>(k, column);
+      Vector6 q_next, v_next;
+      motion.forward(place, way, velocity, moments == nullptr ? nullptr : moments->find(lone, column), q_next, v_next);
+      q.template block<6, 1>(k, column) = q_next;
+      v.template block<6, 1>(k, column) = v_next;
+    }
+  }
+
+  const World& world_;
   const VectorX& d_;
   const VectorX& v_plus_;
 };

@@ -129,7 +129,7 @@ const StepResult& smooth_step(const World& world, const State& state, VectorArgu
     tape->q = state.q;
     tape->v = state.v;
     tape->u = u;
-    tape->impact_time = -1.0;
+    tape->num_impacts = 0;
     tape->parts.clear();
   }
   const SmoothSolution& solution = smooth.contact.solve(m.data, smooth_state(world, state.q, state.v, m));
@@ -221,7 +221,7 @@ bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m
           m.actuation.d_u[i] * smooth.derivatives.d_tau().col(world.actuators()[static_cast<std::size_t>(i)].dof);
   }
   set_displacement(world, tape.v_plus, m.displacement);
-  const Integration integration(world.model(), m.displacement, tape.v_plus);
+  const Integration integration(world, m.displacement, tape.v_plus);
   out.q_q.setIdentity(nv, nv);
   out.q_v.setZero(nv, nv);
   out.q_u.setZero(nv, world.nu());
@@ -248,7 +248,7 @@ bool smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, cons
   }
   begin_derivatives(world, tape, m);
   set_displacement(world, tape.v_plus, m.displacement);
-  const Integration integration(world.model(), m.displacement, tape.v_plus);
+  const Integration integration(world, m.displacement, tape.v_plus);
   m.grad_q = g.q;
   m.grad_v = g.v;
   integration.reverse(m.grad_q, m.delta, m.grad_v);
@@ -324,7 +324,7 @@ bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace:
   begin_derivatives(world, tape, m);
   const bool solved = smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), list, out.v);
   set_displacement(world, tape.v_plus, m.displacement);
-  const Integration integration(world.model(), m.displacement, tape.v_plus);
+  const Integration integration(world, m.displacement, tape.v_plus);
   out.q.setZero(world.nv(), out.v.cols());
   to_displacements(world, tape.v_plus, out.v, m.block_q);
   integration.forward(out.q, m.block_q, out.v);

@@ -13,6 +13,7 @@
 #include "tangere/multibody/inverse_dynamics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
+#include "tangere/sim/lone_body.hpp"
 #include "tangere/sim/smooth_step.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
@@ -76,15 +77,25 @@ void Workspace::set_profiling(bool on) { memory_->profiling = on; }
 
 void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a) {
   a.setZero(world.nv());
-  for (const int k : world.free_dofs()) a.segment<3>(k) = -v.segment<3>(k + 3).cross(v.segment<3>(k));
+  for (const int k : world.floating_dofs()) a.segment<3>(k) = -v.segment<3>(k + 3).cross(v.segment<3>(k));
+}
+
+void set_inertial_velocity(const World& world, VectorArgument v, VectorX& out) {
+  out = v;
+  for (const LoneBody& body : world.lone_bodies()) out.segment<6>(body.first_v).setZero();
 }
 
 void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
   const Model& model = world.model();
   actuate(world, state.q, state.v, u, m.tau);
   set_frame_acceleration(world, state.v, m.a);
-  m.v_free = m.tau - inverse_dynamics(model, m.data, state.q, state.v, m.a);
+  set_inertial_velocity(world, state.v, m.v_inertial);
+  m.v_free = m.tau - inverse_dynamics(model, m.data, state.q, m.v_inertial, m.a);
   m.v_free -= world.implicit_damping().cwiseProduct(state.v);
+  // their dampers have not seen the velocity
+  for (const LoneBody& body : world.lone_bodies())
+    for (int k = body.first_v; k < body.first_v + 6; ++k)
+      m.v_free[k] -= model.dofs()[static_cast<std::size_t>(k)].damping * state.v[k];
   (void)mass_matrix(model, m.data, state.q);
   factor_mass_matrix(model, m.data, world.implicit_inertia());
   solve_mass_matrix(model, m.data, m.v_free);
@@ -153,16 +164,24 @@ void record(const State& state, VectorArgument u, const LcpSolution& solution, c
   tape.w = solution.w;
   tape.sets = solution.sets;
   tape.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
-  tape.impact_time = -1.0;
+  tape.num_impacts = 0;
 }
 
 void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgument v, State& next) {
   next.q.resize(world.nq());
-  integrate(world.model(), q, d, next.q);
+  // the way first, then the velocities
+  next.v = d;
+  for (const LoneBody& body : world.lone_bodies()) {
+    const int k = body.first_v;
+    next.v.segment<6>(k) = LoneMotion(body, d.segment<6>(k), v.segment<6>(k)).displacement();
+  }
+  integrate(world.model(), q, next.v, next.q);
   next.v = v;
-  for (const int k : world.free_dofs()) {
-    const Vector3 linear = so3::exp(d.segment<3>(k + 3)).transpose() * v.segment<3>(k);
-    next.v.segment<3>(k) = linear;
+  for (const int k : world.floating_dofs())
+    next.v.segment<3>(k) = so3::exp(d.segment<3>(k + 3)).transpose() * v.segment<3>(k);
+  for (const LoneBody& body : world.lone_bodies()) {
+    const int k = body.first_v;
+    next.v.segment<6>(k) = LoneMotion(body, d.segment<6>(k), v.segment<6>(k)).velocity();
   }
 }
 
@@ -177,6 +196,7 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   StepResult& result = m.result;
   result.profile = {};
   result.impacts = {};
+  result.bounced_at_end = false;
   if (m.smooth != nullptr) return smooth_step(world, state, u, m, next, tape);
   Stopwatch stopwatch(m.profiling);
 
@@ -186,7 +206,9 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   find_contacts(world, state, tape != nullptr, m.problem, m);
   stopwatch.lap(result.profile.collision);
   if (bounces_inside(world, m)) {
-    if (bounce_step(world, state, u, m, next, tape)) return result;
+    const BounceOutcome outcome = bounce_step(world, state, u, m, next, tape);
+    if (outcome == BounceOutcome::inside) return result;
+    result.bounced_at_end = outcome == BounceOutcome::at_end;
     smooth_dynamics(world, state, u, m);
     m.velocities.set(model, m.data, state.v);
   }

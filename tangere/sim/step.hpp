@@ -9,17 +9,19 @@
 /// Kinematics and smooth dynamics at (q, v); contacts and all other rows at q; v⁺ from the complementarity problem;
 /// then
 ///
-///   q' = q ⊕ dt v⁺,   v' = v⁺, the linear velocities of free joints turned into the new frame
+///   q' = q ⊕ dt v⁺,   v' = v⁺, the velocities of free joints turned into the new frame
 ///
 /// Dampers and springs act at the end of the step: M is M + dt damping + dt² stiffness throughout.
 ///
-/// A free joint's linear velocity is in body axes, which turn: its ω × v is left out of the bias forces and the
-/// velocity turned afterwards, so that what flies freely keeps its momentum to rounding.
+/// A free joint's velocities are in body axes, which turn: what that does is left out of the bias forces and done to
+/// the velocity afterwards. So what flies freely keeps its linear momentum to rounding, and a body that nothing hangs
+/// from its angular momentum and its energy too (lone_body.hpp; hard contact).
 
 #include <array>
 #include <limits>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "tangere/contact/lcp.hpp"
 #include "tangere/contact/smooth_warm_start.hpp"
@@ -52,8 +54,11 @@ struct StepResult {
   std::array<int, kNumBoxedLcpStages> stages{};
   /// With their impulses. Valid until the next step.
   std::span<const Contact> contacts{};
-  /// Those that bounced inside the step.
+  /// Those that bounced inside the step, impact after impact.
   std::span<const Contact> impacts{};
+  /// Whether impacts were to bounce inside the step (BounceMode::event) and did so by the discrete rule, at its end:
+  /// another row pushes the same bodies, or one of them meets something more than kMostImpacts times.
+  bool bounced_at_end = false;
   /// All rows of the step, their sets and impulses. Valid until the next step.
   std::span<const Row> rows{};
   std::span<const RowSet> sets{};
@@ -61,6 +66,22 @@ struct StepResult {
   StepProfile profile;
   /// Smooth contact: how its islands were solved.
   SmoothStatistics smooth;
+};
+
+/// Of one tree inside one step.
+inline constexpr int kMostImpacts = 4;
+
+/// An impact inside a step (bounce.hpp).
+struct ImpactEvent {
+  /// The part of the step before it.
+  double time = 0.0;
+  /// Whether that moves with the state: not for what overlaps already at the start, or at the impact before it.
+  bool moves = true;
+  /// The distance that is zero there: its gradient (nv), and its contact among those of the impact.
+  VectorX normal;
+  int contact = -1;
+  /// The coordinates of the trees that meet (1).
+  std::vector<char> dofs;
 };
 
 /// What a step leaves behind for its derivatives (step_derivatives.hpp).
@@ -75,19 +96,22 @@ struct Tape {
   ScratchVector w;
   std::vector<RowSet> sets;
   StepStatus status = StepStatus::solved;
-  /// Where something bounced inside the step (bounce.hpp), the rest of it: the impact, and the step after it. The above
-  /// is then the step up to the impact.
+  /// Impacts inside the step (bounce.hpp), earliest first; `events` may be longer. Two parts each: the impact, and the
+  /// step after it. The above is then the step without them.
+  int num_impacts = 0;
+  std::vector<ImpactEvent> events;
   std::vector<Tape> parts;
-  /// The part of the step before the impact (negative without one), and the gradient of the distance there (nv).
-  double impact_time = -1.0;
-  VectorX impact_normal;
-  /// The contact of that distance, among those of the impact.
-  int impact_contact = -1;
   /// Smooth contact: the contact that was solved, where the step was made in one; two half steps are `parts`.
   SmoothWarmStart smooth;
-  /// The coordinates of the trees that bounced (1); the others took the step as it is.
-  std::vector<char> bouncing_dofs;
-  [[nodiscard]] bool bounced() const { return impact_time >= 0.0; }
+  [[nodiscard]] bool bounced() const { return num_impacts > 0; }
+  /// Contacts of all impacts.
+  [[nodiscard]] std::size_t num_impact_contacts() const {
+    std::size_t count = 0;
+    for (int i = 0; i < num_impacts; ++i) count += impact(i).problem.contacts.size();
+    return count;
+  }
+  [[nodiscard]] const Tape& impact(int i) const { return parts[2 * static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const Tape& after_impact(int i) const { return parts[2 * static_cast<std::size_t>(i) + 1]; }
 };
 
 /// Memory of steps and of their derivatives, and the warm start. One per thread; nothing is allocated once it has seen

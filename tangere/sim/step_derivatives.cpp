@@ -10,16 +10,18 @@
 #include "tangere/sim/workspace_memory.hpp"
 
 namespace tangere {
-SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Memory& m) {
+SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& m) {
+  set_inertial_velocity(world, tape.v, m.v_inertial);
   return {.problem = tape.problem,
           .q = tape.q,
           .v = tape.v,
+          .v_inertial = m.v_inertial,
           .v_plus = tape.v_plus,
           .f = tape.f,
           .sets = tape.sets,
           .tau_q = m.actuation.d_q,
           .tau_v = m.actuation.d_v,
-          .free_dofs = world.free_dofs(),
+          .floating_dofs = world.floating_dofs(),
           .implicit_inertia = world.implicit_inertia(),
           .implicit_damping = world.implicit_damping()};
 }
@@ -84,18 +86,6 @@ void linearise_with_other_sets(const World& world, const Tape& tape, Workspace::
   m.derivatives.linearise(world.model(), m.data, step);
 }
 
-/// Columns of τ to columns of u.
-template <class Tau>
-void to_controls(const World& world, const ActuationDerivatives& actuation, const Tau& d_tau, MatrixX& d_u) {
-  if (world.actuators().empty()) {
-    d_u = d_tau;
-    return;
-  }
-  d_u.resize(d_tau.rows(), world.nu());
-  for (int i = 0; i < world.nu(); ++i)
-    d_u.col(i) = actuation.d_u[i] * d_tau.col(world.actuators()[static_cast<std::size_t>(i)].dof);
-}
-
 }  // namespace
 
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out, GradientMode mode) {
@@ -114,7 +104,7 @@ bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
   out.v_v = m.derivatives.d_v();
   to_controls(world, m.actuation, m.derivatives.d_tau(), out.v_u);
 
-  const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
+  const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
   const double dt = world.options().time_step;
   out.q_q.setIdentity(nv, nv);
   out.q_v.setZero(nv, nv);
@@ -153,7 +143,7 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
     return other;
   }
   linearise(world, tape, m);
-  const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
+  const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
   const double dt = world.options().time_step;
   m.grad_q = g.q;
   m.grad_v = g.v;
@@ -216,7 +206,7 @@ void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
       m.tau[world.actuators()[static_cast<std::size_t>(i)].dof] += m.actuation.d_u[i] * du[i];
   }
   m.derivatives.forward(world.model(), m.data, d.q, d.v, m.tau, m.grad_v);
-  const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
+  const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
   const double dt = world.options().time_step;
   m.delta = dt * (is_semi_implicit(world) ? m.grad_v : d.v);
   d_next.q = d.q;

@@ -8,6 +8,7 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
+#include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
 namespace tangere {
@@ -73,6 +74,67 @@ VectorX scaled_singular_values(const MatrixX& A, const VectorX& diagonal) {
   return Eigen::JacobiSVD<MatrixX>(scale.asDiagonal() * A * scale.asDiagonal()).singularValues();
 }
 
+/// How the velocities of all rows less their targets move, whatever their sets: J dv⁺/dx + s_x.
+struct VelocityJacobians {
+  MatrixX q;
+  MatrixX v;
+  MatrixX u;
+};
+
+VelocityJacobians velocity_jacobians(const World& world, const Tape& tape, Workspace::Memory& m) {
+  const int nv = world.nv();
+  linearise(world, tape, m);
+  m.derivatives.expand(world.model(), m.data);
+  const MatrixX v_q = m.derivatives.d_q();
+  const MatrixX v_v = m.derivatives.d_v();
+  const MatrixX v_tau = m.derivatives.d_tau();
+  // s_x is there for clamped rows only: all of them
+  m.other_sets.assign(tape.sets.size(), RowSet::clamped);
+  SolvedStep step = solved_step(world, tape, m);
+  step.sets = m.other_sets;
+  m.derivatives.linearise(world.model(), m.data, step, LcpDerivatives::RowUse::all);
+  const ContactProblem::JacobianMap J = tape.problem.jacobian(nv);
+  VelocityJacobians out{J * v_q + m.derivatives.s_q(), J * v_v + m.derivatives.s_v(), {}};
+  to_controls(world, m.actuation, MatrixX(J * v_tau), out.u);
+  return out;
+}
+
+/// Smallest of what is left of the rows' margins over how fast they go.
+VectorX reach_of(const Tape& tape, const std::vector<double>& margins, const MatrixX& df, const MatrixX& dw) {
+  VectorX out = VectorX::Constant(df.cols(), kInfinity);
+  const auto shorten = [&](double left, const auto& rate) {
+    for (Eigen::Index k = 0; k < out.size(); ++k)
+      if (rate[k] != 0.0) out[k] = std::min(out[k], std::max(0.0, left) / std::abs(rate[k]));
+  };
+  for (std::size_t r = 0; r < margins.size(); ++r) {
+    if (margins[r] == kInfinity) continue;
+    const auto row = static_cast<Eigen::Index>(r);
+    const BoxedLcpRow& box = tape.problem.boxes[r];
+    if (tape.sets[r] != RowSet::clamped) {
+      // what keeps it at its bound is w + C f, which matters where other rows hold it
+      shorten(std::abs(tape.w[row] + box.compliance * tape.f[row]), dw.row(row) + box.compliance * df.row(row));
+    } else if (box.normal >= 0) {
+      // bounds go with the normal force
+      const double most = box.friction * tape.f[box.normal];
+      shorten(tape.f[row] + most, df.row(row) + box.friction * df.row(box.normal));
+      shorten(most - tape.f[row], df.row(row) - box.friction * df.row(box.normal));
+    } else {
+      shorten(tape.f[row] - box.lower, df.row(row));
+      shorten(box.upper - tape.f[row], df.row(row));
+    }
+  }
+  return out;
+}
+
+void set_reach(const World& world, const Tape& tape, Workspace& workspace, StepDiagnosis& out) {
+  ImpulseJacobians df;
+  impulse_jacobians(world, tape, workspace, df);
+  const VelocityJacobians dw = velocity_jacobians(world, tape, workspace.memory());
+  out.reach_q = reach_of(tape, out.margins, df.q, dw.q);
+  out.reach_v = reach_of(tape, out.margins, df.v, dw.v);
+  out.reach_u = reach_of(tape, out.margins, df.u, dw.u);
+}
+
 }  // namespace
 
 StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& workspace, double tie_tolerance) {
@@ -90,6 +152,7 @@ StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& wor
   out.margins = margins_of(tape, A.diagonal());
   for (std::size_t r = 0; r < out.margins.size(); ++r)
     if (out.margins[r] < tie_tolerance) out.ties.push_back(static_cast<int>(r));
+  set_reach(world, tape, workspace, out);
 
   std::vector<int> clamped;
   for (std::size_t r = 0; r < tape.sets.size(); ++r)

@@ -28,6 +28,12 @@ struct StepDiagnosis {
   /// Of the system that the derivatives solve (rows scaled alike): digits lost are its decimal logarithm. 1 without
   /// rows.
   double condition = 1.0;
+  /// How far each coordinate of q, v and u can go, alone, until a row changes its set: the smallest over the rows of
+  /// what is left over how fast it goes. To first order in q and v; exact in u, in which a step is linear while its
+  /// sets hold. Infinite where no row depends on it. Differences have to stay below.
+  VectorX reach_q;
+  VectorX reach_v;
+  VectorX reach_u;
 };
 
 /// Of the whole step, or of the part before an impact inside it; tape.parts can be asked too, but for the impact

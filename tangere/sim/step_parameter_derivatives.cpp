@@ -27,6 +27,11 @@ namespace {
 
 using Kind = StepParameter::Kind;
 
+bool is_beyond(const Model& model, int body, int joint) {
+  while (body != kWorld && body != joint) body = model.body(body).parent;
+  return body == joint;
+}
+
 /// What parameters do to one part of a step, linearised in m.derivatives.
 class ParameterColumns {
  public:
@@ -78,8 +83,10 @@ class ParameterColumns {
     // nothing but inertia acts in an impact, which has no duration
     if (impact && (passive || p.kind == Parameter::Kind::rest || p.kind == Parameter::Kind::gravity)) return;
     const VectorX rest = VectorX::Zero(model_.nv());
-    inverse_dynamics_parameter_derivatives(model_, data_, tape_.q, impact ? rest : tape_.v, derivatives_.acceleration(),
-                                           std::span(&p, 1), smooth_, derivatives_.wrenches());
+    // dampers see every velocity, inertia not those of lone bodies
+    const VectorX& v = impact ? rest : (passive ? tape_.v : step_.v_inertial);
+    inverse_dynamics_parameter_derivatives(model_, data_, tape_.q, v, derivatives_.acceleration(), std::span(&p, 1),
+                                           smooth_, derivatives_.wrenches());
     const double dt = impact ? 1.0 : tape_.problem.time_step;
     r += dt * smooth_.col(0);
     // dampers and springs act at the end of the step
@@ -90,7 +97,7 @@ class ParameterColumns {
     if (p.kind != Parameter::Kind::placement) return;
     const int parent = model_.body(p.index).parent;
     const auto twist = [&, this](int body, const Vector3& about, const BodyVelocities& velocities) -> Vector6 {
-      if (!is_beyond(body, p.index)) return Vector6::Zero();
+      if (!is_beyond(model_, body, p.index)) return Vector6::Zero();
       return twist_bracket(carried_body(p, body, about), velocities.twist(model_, data_, body, about) -
                                                              velocities.twist(model_, data_, parent, about));
     };
@@ -103,7 +110,7 @@ class ParameterColumns {
 
   /// The twist of a body as the placement of a joint moves.
   [[nodiscard]] Vector6 carried_body(const Parameter& p, int body, const Vector3& about) const {
-    if (!is_beyond(body, p.index)) return Vector6::Zero();
+    if (!is_beyond(model_, body, p.index)) return Vector6::Zero();
     return placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ, p.component, about);
   }
 
@@ -173,10 +180,6 @@ class ParameterColumns {
     return std::any_of(world_.free_dofs().begin(), world_.free_dofs().end(),
                        [&](int first) { return dof >= first && dof < first + 6; });
   }
-  [[nodiscard]] bool is_beyond(int body, int joint) const {
-    while (body != kWorld && body != joint) body = model_.body(body).parent;
-    return body == joint;
-  }
   [[nodiscard]] const Contact& contact_of(const Row& row) const {
     const RowBlock& block = tape_.problem.blocks[static_cast<std::size_t>(row.block)];
     return tape_.problem.contacts[static_cast<std::size_t>(block.contact)];
@@ -192,6 +195,34 @@ class ParameterColumns {
   MatrixX smooth_;
 };
 
+/// How the moments of lone bodies change.
+MomentColumns moment_columns(const World& world, std::span<const StepParameter> parameters) {
+  const Model& model = world.model();
+  const Links& links = model.links();
+  MomentColumns out(world.lone_bodies().size(), static_cast<int>(parameters.size()));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].kind != Kind::model) continue;
+    const Parameter& p = parameters[i].model;
+    const bool placement = p.kind == Parameter::Kind::placement && model.joint(p.index).nv == 0;
+    if (!is_inertial(p) && !placement) continue;
+    const int link = links.bodies[static_cast<std::size_t>(p.index)].link;
+    if (link < 0) continue;
+    for (std::size_t b = 0; b < world.lone_bodies().size(); ++b) {
+      if (world.lone_bodies()[b].first_v != links[link].v) continue;
+      const LinkMoments moments = moments_of(links[link]);
+      LinkMoments& change = out.at(b, static_cast<int>(i));
+      change = moment_change(model, moments, p);
+      if (!placement) continue;
+      const int parent = model.body(p.index).parent;
+      const Pose X_LP = to_pose(links.bodies[static_cast<std::size_t>(parent)].X_LB);
+      const Vector6 twist = placement_twist(X_LP, model.joint(p.index).spec.X_PJ, p.component, Vector3::Zero());
+      for (int body = p.index; body < model.num_bodies(); ++body)
+        if (is_beyond(model, body, p.index)) carry_moments(model, moments, body, twist, change);
+    }
+  }
+  return out;
+}
+
 /// dv⁺ of a step without impact, or of the part before it.
 void fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
                MatrixX& out) {
@@ -202,10 +233,9 @@ void fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::
     columns.fill(parameters[i], out.col(static_cast<Eigen::Index>(i)));
 }
 
-/// v_p of the impact, and the distance there.
-void fill_impact(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
-                 BounceColumns& out) {
-  const Tape& impact = tape.parts[0];
+/// v_p of an impact, and the distance there.
+void fill_impact(const World& world, const Tape& impact, int contact, Workspace::Memory& m,
+                 std::span<const StepParameter> parameters, BounceColumns::Impact& out) {
   const Model& weightless = *world.impact_model();
   prepare_impacts(world, m);
   const VectorX zero = VectorX::Zero(world.nv());
@@ -215,7 +245,7 @@ void fill_impact(const World& world, const Tape& tape, Workspace::Memory& m, std
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
     columns.fill(parameters[i], out.impact.col(column));
-    out.distance[column] = columns.distance(parameters[i], tape.impact_contact);
+    out.distance[column] = columns.distance(parameters[i], contact);
   }
 }
 
@@ -227,21 +257,26 @@ bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
   if (m.smooth != nullptr) return smooth_parameter_jacobians(world, tape, m, parameters, out);
   const auto count = static_cast<int>(parameters.size());
+  const MomentColumns moments = moment_columns(world, parameters);
   if (tape.bounced()) {
-    BounceColumns columns(world.nv(), count);
+    BounceColumns columns(world.nv(), count, tape.num_impacts);
+    columns.moments = &moments;
     fill_part(world, tape, m, parameters, columns.before);
-    fill_impact(world, tape, m, parameters, columns);
-    fill_part(world, tape.parts[1], m, parameters, columns.after);
+    for (int i = 0; i < tape.num_impacts; ++i) {
+      BounceColumns::Impact& impact = columns.impacts[static_cast<std::size_t>(i)];
+      fill_impact(world, tape.impact(i), tape.events[static_cast<std::size_t>(i)].contact, m, parameters, impact);
+      fill_part(world, tape.after_impact(i), m, parameters, impact.after);
+    }
     BounceChain(world, tape, workspace).apply(columns, out.q, out.v);
     return false;
   }
   out.v.resize(world.nv(), count);
   out.q.setZero(world.nv(), count);
   fill_part(world, tape, m, parameters, out.v);
-  const Integration integration(world.model(), displacement(world, tape, m.displacement), tape.v_plus);
+  const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
   m.block_q = MatrixX::Zero(world.nv(), count);
   if (world.options().integrator == Integrator::semi_implicit) m.block_q = world.options().time_step * out.v;
-  integration.forward(out.q, m.block_q, out.v);
+  integration.forward(out.q, m.block_q, out.v, &moments);
   return false;
 }
 

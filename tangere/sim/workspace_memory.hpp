@@ -13,6 +13,15 @@ namespace tangere {
 
 struct SmoothMemory;
 
+/// Trees in a step with impacts, each since its last one: q ⊕ dt (x u + ½ x² a), velocity u + x a, x the part of the
+/// step since then. One number a coordinate; a is the change of the velocity over a whole step.
+struct Flight {
+  VectorX q;
+  VectorX u;
+  VectorX a;
+  VectorX since;
+};
+
 struct Workspace::Memory {
   explicit Memory(const World& world);
   ~Memory();
@@ -25,6 +34,7 @@ struct Workspace::Memory {
   ContactProblem problem;
   VectorX tau;
   VectorX a;
+  VectorX v_inertial;
   VectorX v_free;
   VectorX v_plus;
   VectorX delta;
@@ -42,13 +52,16 @@ struct Workspace::Memory {
   ContactProblem after_problem;
   std::vector<Contact> all_contacts;
   std::vector<FrameMotion> all_motions;
+  /// Contacts that will bounce, and those that have.
   std::vector<Contact> bouncing;
-  std::vector<char> bouncing_dofs;
+  std::vector<Contact> impacts;
+  /// The impact in hand, and how many each coordinate has had.
+  ImpactEvent impact;
+  std::vector<int> impacts_of_dof;
+  Flight flight;
   State before_impact;
   State at_impact;
   State after_impact;
-  VectorX v_without;
-  VectorX impact_normal;
   VectorX impact_d;
   VectorX impact_v;
   VectorX impact_way;
@@ -69,9 +82,12 @@ struct Workspace::Memory {
   std::vector<RowSet> other_sets;
 };
 
-/// a = −ω × v at the linear coordinates of free joints, 0 elsewhere: their acceleration in axes that do not turn is
+/// a = −ω × v at the linear coordinates of floating joints, 0 elsewhere: their acceleration in axes that do not turn is
 /// zero.
 void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a);
+/// v, but 0 for lone bodies: what turning axes do to these is in `advance`, so that their inverse dynamics are those of
+/// bodies at rest.
+void set_inertial_velocity(const World& world, VectorArgument v, VectorX& out);
 
 /// v_free: where the velocities would go without rows. Leaves poses at q and the factors of M.
 void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m);
@@ -88,11 +104,12 @@ void record(const State& state, VectorArgument u, const LcpSolution& solution, c
             Tape& tape);
 /// The impulses of a solution, into its contacts.
 void set_impulses(const LcpSolution& solution, ContactProblem& problem);
-/// q' = q ⊕ d; v' = v, the linear velocities of free joints turned into the new frame.
+/// q' = q ⊕ d; v' = v, in the axes at the end: linear velocities of floating joints, and all of lone bodies, which
+/// also turn by more than d so that they keep their energy (lone_body.hpp).
 void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgument v, State& next);
 
 /// A tape, as the derivatives want it, after `actuation_derivatives` for it.
-[[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, const Workspace::Memory& m);
+[[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& m);
 /// Actuators and rows of a tape, linearised. InputError if it is not of this world.
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m,
                LcpDerivatives::RowUse use = LcpDerivatives::RowUse::reduced);

@@ -1,5 +1,6 @@
 #include "tangere/sim/world.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "tangere/contact/smooth_support.hpp"
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/sim/lone_body.hpp"
 
 namespace tangere {
 namespace {
@@ -88,11 +90,15 @@ World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& o
   verify_positions(model_, actuators_);
   if (options_.formulation != Formulation::lcp) require_smooth_support(options_.contact);
   if (has_restitution(model_)) impact_model_ = std::make_shared<const Model>(weightless(model_));
+  if (options_.formulation == Formulation::lcp) lone_bodies_ = find_lone_bodies(model_);
   implicit_inertia_.setZero(model_.nv());
   implicit_damping_.setZero(model_.nv());
   for (const Joint& joint : model_.joints()) {
     if (joint.spec.type == JointType::free) {
       free_dofs_.push_back(joint.first_v);
+      const bool alone = std::any_of(lone_bodies_.begin(), lone_bodies_.end(),
+                                     [&](const LoneBody& body) { return body.first_v == joint.first_v; });
+      if (!alone) floating_dofs_.push_back(joint.first_v);
       continue;
     }
     for (int k = joint.first_v; k < joint.first_v + joint.nv; ++k) {

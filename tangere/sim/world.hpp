@@ -39,6 +39,15 @@ struct WorldOptions {
   void verify() const;
 };
 
+/// A free body that nothing hangs from, and the bodies fixed to it: its moments in the axes of its joint, the inertia
+/// about the centre (sim/lone_body.hpp).
+struct LoneBody {
+  int first_v = 0;
+  Vector3 center = Vector3::Zero();
+  Matrix3 inertia = Matrix3::Zero();
+  Matrix3 inverse = Matrix3::Zero();
+};
+
 class World {
  public:
   /// Without actuators the control is the generalised force itself. Throws InputError for wrong options, actuators of
@@ -57,8 +66,12 @@ class World {
   [[nodiscard]] int nv() const { return model_.nv(); }
   /// The size of a control.
   [[nodiscard]] int nu() const { return actuators_.empty() ? model_.nv() : static_cast<int>(actuators_.size()); }
-  /// First velocity coordinates of the free joints, whose linear velocity turns with the body.
+  /// First velocity coordinates of the free joints.
   [[nodiscard]] const std::vector<int>& free_dofs() const { return free_dofs_; }
+  /// With hard contact: the free bodies that nothing hangs from, and the other free joints, of which only the linear
+  /// momentum is kept in flight. (Smooth contact has its own rules: all are among the others.)
+  [[nodiscard]] const std::vector<LoneBody>& lone_bodies() const { return lone_bodies_; }
+  [[nodiscard]] const std::vector<int>& floating_dofs() const { return floating_dofs_; }
   /// dt damping + dt² stiffness of every coordinate: dampers and springs act on the velocity at the end of the step, so
   /// that they are stable however strong. (Those of free joints act on the old one: 0.)
   [[nodiscard]] const VectorX& implicit_inertia() const { return implicit_inertia_; }
@@ -74,6 +87,8 @@ class World {
   CollisionScene scene_;
   RowScales scales_;
   std::vector<int> free_dofs_;
+  std::vector<int> floating_dofs_;
+  std::vector<LoneBody> lone_bodies_;
   std::shared_ptr<const Model> impact_model_;
   VectorX implicit_inertia_;
   VectorX implicit_damping_;

@@ -78,6 +78,8 @@ std::string_view to_string(BoxedLcpStage stage) {
       return "previous_sets";
     case BoxedLcpStage::set_newton:
       return "set_newton";
+    case BoxedLcpStage::dantzig:
+      return "dantzig";
     case BoxedLcpStage::primal_newton:
       return "primal_newton";
     case BoxedLcpStage::restarts:
@@ -93,6 +95,8 @@ std::string_view to_string(BoxedLcpStage stage) {
 void BoxedLcpOptions::verify() const {
   if (!(compliance >= 1e-12 && compliance <= 1e-2)) throw InputError("compliance", "must be from 1e-12 to 1e-2");
   if (!(tolerance > 0.0 && tolerance < 1.0)) throw InputError("tolerance", "must be above 0 and below 1");
+  if (only == BoxedLcpStage::previous_sets || only == BoxedLcpStage::set_newton || only == BoxedLcpStage::restarts)
+    throw InputError("only", "must be dantzig, primal_newton, lemke or none");
 }
 
 void BoxedLcpSolver::Data::resize(int rows_now) {
@@ -221,9 +225,27 @@ void BoxedLcpSolver::Data::guess_sets() {
       sets[i] = rows[i].friction > 0.0 && sets[rows[i].normal] == RowSet::clamped ? RowSet::clamped : RowSet::lower;
 }
 
-void BoxedLcpSolver::Data::run(std::span<const RowSet> previous) {
+void BoxedLcpSolver::Data::run_only(BoxedLcpStage stage) {
+  if (stage == BoxedLcpStage::lemke) {
+    (void)lemke_from_afar(1);
+    return;
+  }
+  (void)from_sweeps(stage == BoxedLcpStage::dantzig ? &Data::pivot_box : &Data::minimise_box, kRestartRounds, stage);
+}
+
+bool BoxedLcpSolver::Data::from_sweeps(BoxMethod method, int rounds, BoxedLcpStage stage) {
+  std::fill(g.begin(), g.begin() + n, 0.0);
+  sweep(kFirstSweeps, false);
+  return lag_bounds(method, rounds, stage);
+}
+
+void BoxedLcpSolver::Data::run(std::span<const RowSet> previous, BoxedLcpStage only) {
   if (rests()) return;
   best_residual = kInfinity;
+  if (only != BoxedLcpStage::none) {
+    run_only(only);
+    return;
+  }
   if (previous.empty()) {
     guess_sets();
   } else {
@@ -235,14 +257,14 @@ void BoxedLcpSolver::Data::run(std::span<const RowSet> previous) {
   // the primal Newton method beats Lemke's path only where pieces cost as much as its steps, and there are many
   const bool path_first = n <= kFewRows || sparse != nullptr;
   if (path_first && lemke_from_afar(1)) return;
-  std::fill(g.begin(), g.begin() + n, 0.0);
-  sweep(kFirstSweeps, false);
-  if (primal_newton(kFirstRounds, BoxedLcpStage::primal_newton)) return;
+  // pivoting takes more factorisations than the path, and fails where its lagged bounds do not settle
+  if (n <= kFewRows && from_sweeps(&Data::pivot_box, kFirstRounds, BoxedLcpStage::dantzig)) return;
+  if (from_sweeps(&Data::minimise_box, kFirstRounds, BoxedLcpStage::primal_newton)) return;
   if (!path_first && lemke_from_afar(1)) return;
   for (int restart = 1; restart <= kRestarts; ++restart) {
     std::fill(g.begin(), g.begin() + n, 0.0);
     sweep(30 * restart, restart % 2 == 0);
-    if (primal_newton(kRestartRounds, BoxedLcpStage::restarts)) return;
+    if (lag_bounds(&Data::minimise_box, kRestartRounds, BoxedLcpStage::restarts)) return;
     if (lemke_from_afar(static_cast<std::uint64_t>(restart) + 1)) return;
   }
 }
@@ -330,7 +352,7 @@ const BoxedLcpSolution& BoxedLcpSolver::solve(const Eigen::Ref<const MatrixX>& A
   data_->read(b, rows, options, previous);
   data_->read_matrix(A);
   data_->read_scales(options);
-  data_->run(previous);
+  data_->run(previous, options.only);
   return data_->answer();
 }
 
@@ -340,7 +362,7 @@ const BoxedLcpSolution& BoxedLcpSolver::solve(const SparseRows& A, const Eigen::
   data_->read(b, rows, options, previous);
   data_->read_parts(A);
   data_->read_scales(options);
-  data_->run(previous);
+  data_->run(previous, options.only);
   return data_->answer();
 }
 

@@ -125,8 +125,12 @@ struct BoxedLcpSolver::Data {
   /// After d.
   void read_scales(const BoxedLcpOptions& options);
   void resize(int rows_now);
-  /// The chain; leaves the answer in best_….
-  void run(std::span<const RowSet> previous);
+  /// The chain, or one method of it; leaves the answer in best_….
+  void run(std::span<const RowSet> previous, BoxedLcpStage only);
+  void run_only(BoxedLcpStage stage);
+  /// `lag_bounds` from a few Gauss–Seidel sweeps.
+  using BoxMethod = void (Data::*)(const double* softness);
+  [[nodiscard]] bool from_sweeps(BoxMethod method, int rounds, BoxedLcpStage stage);
   /// True, with the answer, if no force is needed at all.
   [[nodiscard]] bool rests();
   /// `sets` of a cold start.
@@ -184,9 +188,10 @@ struct BoxedLcpSolver::Data {
   [[nodiscard]] double sparse_cost() const { return 200.0 * lu.num_blocks(); }
 
   // ---- boxed_lcp_newton.cpp
-  /// Rounds of the primal Newton method and of lagged bounds, from `g`. True if solved.
-  [[nodiscard]] bool primal_newton(int rounds, BoxedLcpStage stage);
-  /// Minimises the penalised primal from `g` between `lower` and `upper`; leaves the sets in `box_sets`.
+  /// Rounds of a method for the box problem (below) and of lagged bounds, from those of `g`. True if solved.
+  [[nodiscard]] bool lag_bounds(BoxMethod method, int rounds, BoxedLcpStage stage);
+  /// The box problem between `lower` and `upper`: forces, velocities A g + b and sets in `g`, `w_g` and `box_sets`.
+  /// Minimises the penalised primal from `g`.
   void minimise_box(const double* softness);
   /// The length of the exact line search from g to target.
   [[nodiscard]] double line_search(const double* softness) const;
@@ -195,6 +200,13 @@ struct BoxedLcpSolver::Data {
   void sweep_sparse(int sweeps, bool backwards);
   /// One row of a sweep, at this velocity: the change of g[i].
   [[nodiscard]] double relax(int i, double velocity);
+
+  // ---- boxed_lcp_dantzig.cpp
+  /// The box problem, row after row.
+  void pivot_box(const double* softness);
+  [[nodiscard]] int join_row(int i, const double* softness, int pivots);
+  [[nodiscard]] bool solve_drive(int i, double direction, const double* softness);
+  [[nodiscard]] bool drive_row(int i, double direction);
 
   // ---- boxed_lcp_lemke.cpp
   /// Lemke's path from the best forces so far, or from where no contact carries. True if solved.

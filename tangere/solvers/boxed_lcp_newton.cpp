@@ -94,14 +94,14 @@ void BoxedLcpSolver::Data::minimise_box(const double* softness) {
   }
 }
 
-bool BoxedLcpSolver::Data::primal_newton(int rounds, BoxedLcpStage stage) {
+bool BoxedLcpSolver::Data::lag_bounds(BoxMethod method, int rounds, BoxedLcpStage stage) {
   for (int i = 0; i < n; ++i) h[i] = bounds(i, g.data()).upper;
   for (int round = 0; round < rounds; ++round) {
     for (int i = 0; i < n; ++i) {
       lower[i] = rows[i].normal < 0 ? rows[i].lower : -h[i];
       upper[i] = rows[i].normal < 0 ? rows[i].upper : h[i];
     }
-    minimise_box(search.data());
+    (this->*method)(search.data());
     std::copy(box_sets.begin(), box_sets.begin() + n, sets.begin());
     if (set_newton(kPolish, stage)) return true;
     // forces of the minimum, not g: the same velocities, but inside the bounds

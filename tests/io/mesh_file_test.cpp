@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "tangere/geometry/mass_properties.hpp"
+#include "tangere/io/robot_file.hpp"
 #include "tangere/math/error.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -143,6 +146,39 @@ TEST(MeshFile, OnlyWhatTheSurfaceNeeds) {
   const TriangleMesh mesh = load("t.obj", "v 9 9 9\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 0\nf 2 3 4\nf 5 3 4\nf 2 5 3\n");
   EXPECT_EQ(mesh.vertices.size(), 3);
   EXPECT_EQ(mesh.triangles.size(), 2);
+}
+
+TEST(MeshFile, ObjStatementsThatAreNotUsed) {
+  const TemporaryFolder folder;
+  folder.write("m.obj",
+               "# vertices\nmtllib m.mtl\no part\ng one\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvn 0 0 1\nvt 0 0\ns off\n"
+               "usemtl steel\nf 1 2 3\n\nl 1 2\nl 2 3\ncurv\x1b 1\n");
+  std::vector<Notice> notices;
+  (void)load_mesh(folder.path() / "m.obj", Vector3::Ones(), &notices);
+  ASSERT_EQ(notices.size(), 2u);
+  EXPECT_EQ(notices[0].line, 14);
+  EXPECT_EQ(notices[0].element, "l");
+  EXPECT_EQ(notices[1].line, 16);
+  EXPECT_EQ(notices[1].element, "curv?");
+  // of what is no OBJ file at all, not everything
+  std::string garbage = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+  for (int i = 0; i < 1000; ++i) garbage += "word" + std::to_string(i) + "\n";
+  folder.write("garbage.obj", garbage);
+  notices.clear();
+  (void)load_mesh(folder.path() / "garbage.obj", Vector3::Ones(), &notices);
+  EXPECT_EQ(notices.size(), 20u);
+}
+
+TEST(MeshFile, ObjThereAndBack) {
+  const TriangleMesh given{{{0.1, -0.0, 1e-17}, {1.0 / 3.0, 0, 0}, {0, 2e20, 0}, {0, 0, 1}}, {{0, 2, 1}, {0, 1, 3}}};
+  const TemporaryFolder folder;
+  folder.write("m.obj", to_obj(given));
+  const TriangleMesh read = load_mesh(folder.path() / "m.obj");
+  // vertices in the order they are met
+  ASSERT_EQ(read.vertices.size(), 4u);
+  const std::array<std::size_t, 4> order{0, 2, 1, 3};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(read.vertices[i], given.vertices[order[i]]);
+  EXPECT_EQ(read.triangles.size(), 2u);
 }
 
 TEST(MeshFile, BadObj) {

@@ -129,7 +129,7 @@ TEST(Scenes, BadInputIsNamed) {
        "bodies[0].velocity"},
       {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "nobody.urdf"}]})", "robots[0].file"},
       {R"({"format": "tangere-scene", "version": 1, "bodies": [{"name": "a", "mass": 1e999}]})", "bodies[0].mass"},
-      {"[]", "bad.json: must be an object"},
+      {"[]", "bad.json:1: must be an object"},
       {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "arm.urdf", "q": [1]}]})", "robots[0].q"},
       {R"({"format": "tangere-scene", "version": 1, "robots": [{"file": "arm.urdf", "base": "free",
           "q": [0,0,0, 0,0,0,0, 0,0,0,0,0,0]}]})",
@@ -149,6 +149,32 @@ TEST(Scenes, BadInputIsNamed) {
     }
   }
   EXPECT_THROW((void)load_scene(kScenes / "nothing.json"), InputError);
+}
+
+/// The line is that of the value, or of the nearest thing around it that is there.
+TEST(Scenes, BadInputHasALine) {
+  const auto told = [](const std::string& bodies) -> std::string {
+    const std::string text = "{\"format\": \"tangere-scene\",\n\"version\": 1,\n\"bodies\": [\n" + bodies + "]}\n";
+    try {
+      (void)scene_from_text(text, "bad.json");
+      return "";
+    } catch (const InputError& error) {
+      return error.field();
+    }
+  };
+  const std::string good = R"({"name": "a", "shape": {"type": "box", "size": [1, 1, 1]}},)";
+  // a number at the end of its line, one inside a list, a word
+  EXPECT_EQ(told(good + "\n{\"name\": \"b\",\n\"shape\": {\"type\": \"sphere\", \"radius\":\n-1\n}}"),
+            "bad.json:7: bodies[1].shape.radius");
+  EXPECT_EQ(told("{\"name\": \"b\", \"shape\": {\"type\": \"box\", \"size\": [1,\n1,\n0]}}"),
+            "bad.json:6: bodies[0].shape.size[2]");
+  EXPECT_EQ(told(good + "\n\n{\"name\": 3\n}"), "bad.json:6: bodies[1].name");
+  // something missing, something unknown, something twice, something too large
+  EXPECT_EQ(told(good + "\n{\"name\": \"b\",\n\"shape\":\n{\"type\": \"sphere\"}}"),
+            "bad.json:7: bodies[1].shape.radius");
+  EXPECT_EQ(told("{\"name\": \"b\",\n\"weight\": 3}"), "bad.json:5: bodies[0].weight");
+  EXPECT_EQ(told("{\"name\": \"b\",\n\"mass\": 3,\n\"mass\": 4\n}"), "bad.json:6: bodies[0].mass");
+  EXPECT_EQ(told("{\"name\": \"b\",\n\"mass\": 1e999\n}"), "bad.json:5: bodies[0].mass");
 }
 
 }  // namespace

@@ -92,6 +92,24 @@ TEST(Urdf, JointTypes) {
   EXPECT_EQ(model.joint(6).spec.axis, Vector3::UnitZ());
 }
 
+/// As many files have it.
+TEST(Urdf, InfiniteLimitsAreNone) {
+  const auto dof = [](const std::string& limit) {
+    const Robot r = urdf_from_text(pair("revolute", "<limit " + limit + "/>"));
+    EXPECT_TRUE(r.notices.empty()) << to_string(r.notices.front());
+    return r.model.dofs()[0];
+  };
+  const DofSpec none = dof(R"(lower="-inf" upper="Infinity" effort="inf" velocity="INF")");
+  for (const double limit : {-none.lower, none.upper, none.effort, none.velocity}) EXPECT_EQ(limit, DofSpec::kInfinity);
+  const DofSpec half = dof(R"(lower="-1" upper="inf" effort="3")");
+  EXPECT_EQ(half.lower, -1.0);
+  EXPECT_EQ(half.upper, DofSpec::kInfinity);
+  EXPECT_EQ(half.effort, 3.0);
+  EXPECT_HAS(error_of(pair("revolute", R"(<limit effort="-inf"/>)")), "limit.effort: must not be negative");
+  EXPECT_HAS(error_of(pair("revolute", R"(<limit effort="nan"/>)")), "limit.effort: must be a number or inf");
+  EXPECT_HAS(error_of(pair("revolute", R"(<limit lower="inf" upper="inf"/>)")), "limit.lower: must not exceed upper");
+}
+
 TEST(Urdf, OriginIsRollPitchYaw) {
   const Robot r = urdf_from_text(pair("fixed", R"(<origin xyz="1 2 3" rpy="0.1 -0.2 0.3"/>)"));
   const Pose& X = r.model.joint(1).spec.X_PJ;
@@ -276,6 +294,12 @@ TEST(Urdf, MeshesAreFound) {
   EXPECT_EQ(error_of(robot(link("a"))), "no error");
   EXPECT_NO_THROW((void)urdf_from_text(with_mesh("collision", "package://other/meshes/o.obj"), file));
   unsetenv("ROS_PACKAGE_PATH");
+  // a file of some folder above may be another one
+  EXPECT_TRUE(has_notice(
+      urdf_from_text(with_mesh("collision", "meshes/t.obj"), file), 3,
+      "there is no 'meshes/t.obj' beside the file: taken is " + (folder.path() / "my_robot/meshes/t.obj").string()));
+  for (const char* name : {"beside.obj", "../meshes/t.obj", "package://my_robot/meshes/t.obj"})
+    EXPECT_TRUE(urdf_from_text(with_mesh("collision", name), file).notices.empty()) << name;
   // drawn as it is
   const Robot r = urdf_from_text(with_mesh("visual", "beside.obj"), file);
   const auto& drawn = r.model.body(0).spec.visuals.at(0);

@@ -8,11 +8,14 @@
 #include <numbers>
 #include <string>
 
+#include "tangere/geometry/bounds.hpp"
+#include "tangere/geometry/mesh_hull.hpp"
 #include "tangere/io/urdf_reader.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/math/so3.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace tangere {
 namespace {
@@ -129,6 +132,49 @@ TEST(UrdfWriter, ThereAndBack) {
     const Model named = everything(root, "anchor");
     expect_same(named, urdf_from_text(to_urdf({named, {}, {}, {}})).model);
   }
+}
+
+/// Meshes are files beside the robot's, hulls come back as what they were.
+TEST(UrdfWriter, MeshesThereAndBack) {
+  const auto drawn = std::make_shared<const TriangleMesh>(mesh(Capsule{0.1, 0.3}));
+  const MeshHull hull = hull_of_mesh(mesh(Cylinder{0.2, 0.5}, {.resolution = 12}));
+  const Pose X(so3::exp({0.1, 0.2, 0.3}), {1, 2, 3});
+  ModelBuilder builder("r");
+  BodySpec body{.name = "a/b <1>", .inertia = mass_properties(Sphere{0.2})};
+  body.shapes.push_back({"hull", hull.shape, X});
+  body.visuals.push_back({"", drawn, X});
+  body.visuals.push_back({"again", drawn, Pose()});
+  builder.add_body(body, {.name = "root_joint"});
+  const Robot robot{builder.build(), {}, {}, {}};
+
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "robot.urdf";
+  save_urdf(robot, file);
+  const Robot back = load_urdf(file);
+  EXPECT_TRUE(back.notices.empty()) << to_string(back.notices.front());
+  const BodySpec& read = back.model.body(0).spec;
+  ASSERT_EQ(read.shapes.size(), 1u);
+  ASSERT_EQ(read.visuals.size(), 2u);
+  // faces may come in another order: the same body, by its mass and its reach
+  const MassProperties given = mass_properties(hull.shape, 1.0);
+  const MassProperties came = mass_properties(read.shapes[0].shape, 1.0);
+  EXPECT_NEAR(came.mass, given.mass, 1e-12 * given.mass);
+  EXPECT_NEAR_ABSOLUTE(came.inertia, given.inertia, 1e-12 * given.mass);
+  EXPECT_NEAR_ABSOLUTE(read.shapes[0].X_BS.p, X.p, 1e-12);
+  const Aabb before = bounds(hull.shape, X);
+  const Aabb after = bounds(read.shapes[0].shape, read.shapes[0].X_BS);
+  EXPECT_NEAR_ABSOLUTE(before.lower, after.lower, 1e-12);
+  EXPECT_NEAR_ABSOLUTE(before.upper, after.upper, 1e-12);
+  // one file for the one drawing
+  const auto first = std::get<std::shared_ptr<const TriangleMesh>>(read.visuals[0].geometry);
+  EXPECT_EQ(first, std::get<std::shared_ptr<const TriangleMesh>>(read.visuals[1].geometry));
+  EXPECT_EQ(first->triangles.size(), drawn->triangles.size());
+  EXPECT_EQ(first->vertices.size(), drawn->vertices.size());
+  expect_same(read.visuals[0].X_BV, X);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path() / "robot_meshes"), {}), 2);
+  // a text has no files beside it
+  EXPECT_THROW((void)to_urdf(robot), InputError);
+  EXPECT_THROW(save_urdf(robot, folder.path() / "none" / "x" / std::string(300, 'n')), InputError);
 }
 
 /// Other readers want effort and velocity wherever there is a limit.

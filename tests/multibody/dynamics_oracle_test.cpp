@@ -105,7 +105,7 @@ TEST_P(DynamicsOracle, Agrees) {
 INSTANTIATE_TEST_SUITE_P(Fixtures, DynamicsOracle, testing::Range(std::size_t{0}, all_fixtures().size()),
                          [](const auto& test) { return all_fixtures()[test.param].name; });
 
-TEST(DynamicsOracleFixtures, AreThere) { EXPECT_EQ(all_fixtures().size(), 13u + 34u); }
+TEST(DynamicsOracleFixtures, AreThere) { EXPECT_EQ(all_fixtures().size(), 24u + 34u); }
 
 }  // namespace
 }  // namespace tangere::test

@@ -1,4 +1,4 @@
-/// Our dynamics beside MuJoCo's, on robot files that both read.
+/// Our dynamics beside MuJoCo's, on robot files that both read and on our scenes, written as MJCF.
 ///
 ///   mujoco_dynamics [--write tests/data/mujoco_dynamics.jsonl]
 ///
@@ -13,12 +13,14 @@
 #include <tinyxml2.h>
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
 #include <array>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
 
+#include "tangere/io/mjcf_writer.hpp"
 #include "tests/oracles/dynamics_comparison.hpp"
 
 namespace tangere::oracle {
@@ -27,11 +29,50 @@ namespace {
 // what MuJoCo's compiler leaves: vertices of meshes in single precision, principal axes of <fullinertia>
 constexpr double kTolerance = 1e-7;
 
+struct PrincipalInertia {
+  Matrix3 R;
+  Vector3 moments;
+};
+
+/// MuJoCo finds principal axes to about 1e-6 rad only (mju_eig3 stops at cos φ > 1 - 1e-12), so it gets them from here.
+PrincipalInertia principal_inertia(const Matrix3& I) {
+  const Eigen::SelfAdjointEigenSolver<Matrix3> solver(I);
+  Matrix3 R = solver.eigenvectors();
+  if (R.determinant() < 0.0) R.col(0) *= -1.0;
+  return {R, solver.eigenvalues()};
+}
+
+/// All digits of three or four numbers, as attributes have them.
+std::string attribute_text(const Eigen::Ref<const VectorX>& values) {
+  std::string text;
+  for (const double value : values) {
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.17g", value);
+    text += (text.empty() ? "" : " ") + std::string(digits.data());
+  }
+  return text;
+}
+
+/// <inertial fullinertia="…"> in its principal axes. Whether it had one.
+bool prepare_full_inertia(tinyxml2::XMLElement& inertial) {
+  const char* text = inertial.Attribute("fullinertia");
+  if (text == nullptr) return false;
+  Matrix3 I;
+  std::sscanf(text, "%lf %lf %lf %lf %lf %lf", &I(0, 0), &I(1, 1), &I(2, 2), &I(0, 1), &I(0, 2), &I(1, 2));
+  I.triangularView<Eigen::StrictlyLower>() = I.transpose();
+  const PrincipalInertia principal = principal_inertia(I);
+  const Eigen::Quaterniond q(principal.R);
+  inertial.DeleteAttribute("fullinertia");
+  inertial.SetAttribute("quat", attribute_text(Eigen::Vector4d(q.w(), q.x(), q.y(), q.z())).c_str());
+  inertial.SetAttribute("diaginertia", attribute_text(principal.moments).c_str());
+  return true;
+}
+
 /// Takes out what version 2.2.2 does not know of newer files and the dynamics does not need: the largest force of
 /// actuators at a joint, sensors. And meshes are to weigh what the solid inside does: by default that version gives the
 /// hull in car.xml, which is convex, 9 % more than its volume. Whether anything changed.
 bool prepare_mjcf(tinyxml2::XMLElement& element) {
-  bool changed = element.Attribute("actuatorfrcrange") != nullptr;
+  bool changed = prepare_full_inertia(element) || element.Attribute("actuatorfrcrange") != nullptr;
   element.DeleteAttribute("actuatorfrcrange");
   while (auto* sensor = element.FirstChildElement("sensor")) {
     element.DeleteChild(sensor);
@@ -46,8 +87,7 @@ bool prepare_mjcf(tinyxml2::XMLElement& element) {
   return changed;
 }
 
-/// MuJoCo finds principal axes to about 1e-6 rad only (mju_eig3 stops at cos φ > 1 - 1e-12), so it gets them from here:
-/// <inertial> in its principal axes.
+/// <inertial> of a URDF in its principal axes.
 void prepare_inertia(tinyxml2::XMLElement& inertial) {
   auto* inertia = inertial.FirstChildElement("inertia");
   if (inertia == nullptr) return;
@@ -57,25 +97,21 @@ void prepare_inertia(tinyxml2::XMLElement& inertial) {
       entry("izz");
   // six equal entries, a placeholder: we read the diagonal of it (docs/robots.md)
   if ((I.array() == I(0, 0)).all()) I = I(0, 0) * Matrix3::Identity();
-  const Eigen::SelfAdjointEigenSolver<Matrix3> principal(I);
-  Matrix3 R = principal.eigenvectors();
-  if (R.determinant() < 0.0) R.col(0) *= -1.0;
+  const PrincipalInertia principal = principal_inertia(I);
 
   auto* origin = inertial.FirstChildElement("origin");
   if (origin == nullptr) origin = inertial.InsertNewChildElement("origin");
   Vector3 rpy = Vector3::Zero();
   if (const char* text = origin->Attribute("rpy")) std::sscanf(text, "%lf %lf %lf", &rpy[0], &rpy[1], &rpy[2]);
   using Turn = Eigen::AngleAxisd;
-  R = Turn(rpy[2], Vector3::UnitZ()) * Turn(rpy[1], Vector3::UnitY()) * Turn(rpy[0], Vector3::UnitX()) * R;
+  const Matrix3 R =
+      Turn(rpy[2], Vector3::UnitZ()) * Turn(rpy[1], Vector3::UnitY()) * Turn(rpy[0], Vector3::UnitX()) * principal.R;
   const Vector3 ypr = R.eulerAngles(2, 1, 0);
-  std::array<char, 100> text{};
-  std::snprintf(text.data(), text.size(), "%.17g %.17g %.17g", ypr[2], ypr[1], ypr[0]);
-  origin->SetAttribute("rpy", text.data());
+  origin->SetAttribute("rpy", attribute_text(ypr.reverse()).c_str());
   for (const char* name : {"ixy", "ixz", "iyz"}) inertia->SetAttribute(name, 0);
-  for (const int k : {0, 1, 2}) {
-    std::snprintf(text.data(), text.size(), "%.17g", principal.eigenvalues()[k]);
-    inertia->SetAttribute(std::array{"ixx", "iyy", "izz"}.at(static_cast<std::size_t>(k)), text.data());
-  }
+  for (const int k : {0, 1, 2})
+    inertia->SetAttribute(std::array{"ixx", "iyy", "izz"}.at(static_cast<std::size_t>(k)),
+                          attribute_text(principal.moments.segment(k, 1)).c_str());
 }
 
 /// No shapes, principal axes, and bodies that are fixed to others stay bodies.
@@ -91,16 +127,31 @@ void prepare_urdf(tinyxml2::XMLElement& robot) {
 using ModelPointer = std::unique_ptr<mjModel, decltype(&mj_deleteModel)>;
 using DataPointer = std::unique_ptr<mjData, decltype(&mj_deleteData)>;
 
-ModelPointer load(const std::filesystem::path& file) {
+/// A scene as MJCF, without shapes: MuJoCo does not have all of them.
+std::string scene_mjcf(const Model& model) {
+  ModelBuilder builder(model);
+  for (int b = 0; b < model.num_bodies(); ++b) {
+    BodySpec body = model.body(b).spec;
+    body.shapes.clear();
+    body.visuals.clear();
+    builder.set_body(b, std::move(body));
+  }
+  return to_mjcf({builder.build(), {}, {}, {}});
+}
+
+ModelPointer load(const std::filesystem::path& file, const Model& ours) {
   tinyxml2::XMLDocument document;
-  if (document.LoadFile(file.string().c_str()) != tinyxml2::XML_SUCCESS) throw std::runtime_error(document.ErrorStr());
+  const auto result =
+      file.extension() == ".json" ? document.Parse(scene_mjcf(ours).c_str()) : document.LoadFile(file.string().c_str());
+  if (result != tinyxml2::XML_SUCCESS) throw std::runtime_error(document.ErrorStr());
   tinyxml2::XMLElement& root = *document.RootElement();
   std::array<char, 1000> error{};
   const int size = static_cast<int>(error.size());
   mjModel* model = nullptr;
   const bool urdf = std::strcmp(root.Name(), "robot") == 0;
   if (urdf) prepare_urdf(root);
-  if (!urdf && !prepare_mjcf(root)) {
+  const bool as_it_is = !urdf && !prepare_mjcf(root) && file.extension() != ".json";
+  if (as_it_is) {
     model = mj_loadXML(file.string().c_str(), nullptr, error.data(), size);
   } else {
     tinyxml2::XMLPrinter printer;
@@ -131,7 +182,7 @@ struct JointMap {
 class MujocoPeer {
  public:
   MujocoPeer(const std::filesystem::path& file, const Model& model)
-      : model_(load(file)), data_(mj_makeData(model_.get()), &mj_deleteData), nv_(model.nv()) {
+      : model_(load(file, model)), data_(mj_makeData(model_.get()), &mj_deleteData), nv_(model.nv()) {
     const bool urdf = file.extension() == ".urdf";
     for (int b = 0; b < model.num_bodies(); ++b) bodies_.push_back(find_body(model, b, urdf));
     int matched = 0;
@@ -259,15 +310,17 @@ int main(int argc, char** argv) {
       {{"robots/mjcf/car.xml"}},
       {{"robots/mjcf/humanoid.xml"}},
       {{"robots/quadruped_description/urdf/quadruped.urdf"}},
-      // their fixtures are DART's
-      {{"robots/atlas/atlas_v3_no_head.urdf"}, false},
-      {{"robots/atlas/atlas_v3_box_colliders.urdf"}, false},
-      {{"robots/double_pendulum_description/urdf/double_pendulum.urdf"}, false},
-      {{"robots/double_pendulum_description/urdf/double_pendulum_continuous.urdf"}, false},
-      {{"robots/double_pendulum_description/urdf/double_pendulum_simple.urdf"}, false},
-      {{"robots/hyq_description/robots/hyq_no_sensors.urdf"}, false},
-      {{"robots/simple_humanoid_description/urdf/simple_humanoid.urdf"}, false},
-      {{"robots/simple_humanoid_description/urdf/simple_humanoid_classical.urdf"}, false},
+      {{"robots/atlas/atlas_v3_no_head.urdf"}},
+      {{"robots/atlas/atlas_v3_box_colliders.urdf"}},
+      {{"robots/double_pendulum_description/urdf/double_pendulum.urdf"}},
+      {{"robots/double_pendulum_description/urdf/double_pendulum_continuous.urdf"}},
+      {{"robots/double_pendulum_description/urdf/double_pendulum_simple.urdf"}},
+      {{"robots/hyq_description/robots/hyq_no_sensors.urdf"}},
+      {{"robots/simple_humanoid_description/urdf/simple_humanoid.urdf"}},
+      {{"robots/simple_humanoid_description/urdf/simple_humanoid_classical.urdf"}},
+      {{"scenes/mixed_stack.json"}},
+      {{"scenes/sweep.json"}},
+      {{"scenes/two_arms.json"}},
   };
   const auto make_peer = [](const tangere::test::DynamicsCase& which, const Model& model) -> tangere::oracle::Peer {
     return [peer = std::make_shared<MujocoPeer>(tangere::test::dynamics_file(which.name), model)](

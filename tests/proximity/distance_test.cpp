@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -225,6 +226,47 @@ TEST(DistanceStress, RandomPairsNeverFail) {
     }
   }
   EXPECT_EQ(failures, 0);
+}
+
+/// Overlapping from coincident centres to shallow: every answer certified, no direction shallower by more than the gap
+/// that it reports, and hardly ever one shallower at all. TANGERE_STRESS_PAIRS sets how many.
+TEST(DistanceStress, DeepPairsFindTheShallowestWay) {
+  const char* wanted = std::getenv("TANGERE_STRESS_PAIRS");
+  const int num_pairs = wanted != nullptr ? std::atoi(wanted) : 20000;
+  Random random(35);
+  DistanceWorkspace workspace;
+  const std::vector<std::string_view>& types = bounded_types();
+  const auto any_type = [&] { return types[static_cast<std::size_t>(random.index(static_cast<int>(types.size())))]; };
+  int failures = 0;
+  int missed = 0;
+  for (int trial = 0; trial < num_pairs; ++trial) {
+    const std::string_view type_A = any_type();
+    const std::string_view type_B = any_type();
+    const double scale = random.log_uniform(1e-6, 1e6);
+    const double skew = random.log_uniform(1.0, 1e2);
+    const Shape A = random_shape(type_A, random, scale, skew);
+    const Shape B = random_shape(type_B, random, scale * random.log_uniform(1e-2, 1.0), skew);
+    const double inner = A.set().inner_radius + B.set().inner_radius;
+    const double reach = size_of(A) + size_of(B);
+    const double apart = random.uniform() < 0.3 ? random.log_uniform(1e-12, 1.0) * inner
+                                                : random.log_uniform(1e-3, 1.0) * std::sqrt(inner * reach);
+    const Pose X_WA(random.rotation(), scale * random.normal3());
+    const Pose X_WB(random.rotation(), X_WA.p + apart * random.unit_vector());
+    const Distance r = distance(A, X_WA, B, X_WB, {}, workspace);
+    double better = 0.0;
+    for (int k = 0; k < 40; ++k)
+      better = std::max(better, gap_along(A, X_WA, B, X_WB, random.unit_vector()) - r.distance);
+    missed += better > 1e-8 * reach ? 1 : 0;
+    const bool fine =
+        r.status == DistanceStatus::solved && better <= r.gap * std::max(inner, std::abs(r.distance)) + 1e-8 * reach;
+    if (!fine && ++failures <= 10) {
+      ADD_FAILURE() << "pair " << trial << ": " << type_A << " and " << type_B << ", scale " << scale << ", skew "
+                    << skew << ": " << to_string(r.status) << ", distance " << r.distance << ", gap " << r.gap << ", "
+                    << r.iterations << " supports, " << better << " shallower along another direction";
+    }
+  }
+  EXPECT_EQ(failures, 0);
+  EXPECT_LE(missed, num_pairs / 20000);
 }
 
 }  // namespace

@@ -230,6 +230,20 @@ TEST(Scaling, WarmStartsAnswerAsColdOnes) {
   EXPECT_GE(used, 80);
 }
 
+/// A shape may take the place in memory of one that is gone, with fewer vertices than the cache remembers.
+TEST(Scaling, WarmStartsOutliveTheirShapes) {
+  Random random(62);
+  ScalingWorkspace workspace;
+  const Shape box = Box{{1, 1, 1}};
+  PairCache cache;
+  for (int trial = 0; trial < 200; ++trial) {
+    const Shape passing = random_polytope(random, trial % 2 == 0 ? 36 : 21);
+    const Pose X_WB(random.rotation(), 1.5 * random.unit_vector());
+    const double cold = scaling(box, {}, passing, X_WB, {}, workspace).alpha;
+    EXPECT_NEAR(scaling(box, {}, passing, X_WB, {}, workspace, &cache).alpha, cold, 2e-8 * cold);
+  }
+}
+
 /// Shapes are immutable: threads may share them, each with a workspace of its own (make sanitize runs this under the
 /// thread sanitizer).
 TEST(Scaling, ThreadsShareShapes) {

@@ -39,6 +39,34 @@ TEST_P(Diagnosis, AgreesWithTheStep) {
   }
 }
 
+/// In u a step is linear as long as its sets hold, so that how far it reaches is exact.
+TEST_P(Diagnosis, ReachesAsFarAsTheSetsHold) {
+  const auto& [name, world, state, u] = GetParam();
+  Workspace workspace(world);
+  State next;
+  Tape tape;
+  (void)step(world, state, u, workspace, next, &tape);
+  if (tape.bounced()) return;
+  WarmStart warm_start;
+  workspace.save(warm_start);
+  const StepDiagnosis diagnosis = diagnose_step(world, tape, workspace);
+  const auto holds = [&](int k, double change) {
+    VectorX moved = u;
+    moved[k] += change;
+    workspace.restore(warm_start);
+    const StepResult& result = step(world, state, moved, workspace, next);
+    return std::ranges::equal(result.sets, tape.sets);
+  };
+  for (int k = 0; k < world.nu(); ++k) {
+    const double reach = diagnosis.reach_u[k];
+    // servos have ranges of their own
+    if (!(reach < 1e3)) continue;
+    EXPECT_TRUE(holds(k, 0.999 * reach) && holds(k, -0.999 * reach)) << "coordinate " << k << ", reach " << reach;
+    // a row that others hold by their compliance lives on until it is wrong by the solver's tolerance: 2 % of that
+    EXPECT_FALSE(holds(k, 1.05 * reach) && holds(k, -1.05 * reach)) << "coordinate " << k << ", reach " << reach;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(AllCases, Diagnosis, testing::ValuesIn(all_step_cases()),
                          step_test_name<testing::TestParamInfo<StepCase>>);
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tangere/geometry/mass_properties.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/configuration.hpp"
@@ -113,6 +114,45 @@ TEST(Flight, KeepsMomentum) {
   EXPECT_NEAR_ABSOLUTE(Vector3(V.head<3>()), Vector3(1.0, 0.0, 0.0), 1e-12);
   EXPECT_NEAR_ABSOLUTE(Vector3(V.tail<3>()), Vector3(0.0, 0.0, 10.0), 1e-12);
   EXPECT_NEAR_ABSOLUTE(Vector3(state.q.head<3>()), Vector3(1.0, 0.0, 0.0), 1e-12);
+}
+
+/// However it tumbles, and wherever its centre is: linear and angular momentum, energy, and the way of the centre.
+TEST(Flight, OfATumblingBody) {
+  for (const double time_step : {1e-3, 1e-2, 5e-2}) {
+    SCOPED_TRACE(time_step);
+    WorldOptions options;
+    options.time_step = time_step;
+    ModelBuilder builder("flight");
+    builder.set_gravity(Vector3::Zero());
+    MassProperties inertia = mass_properties(Box{.size = {0.3, 0.2, 0.1}}, 1000.0);
+    inertia.center = {0.05, -0.1, 0.02};
+    builder.add_body({.name = "body", .inertia = inertia}, {.name = "body", .type = JointType::free});
+    const World world(builder.build(), {}, options);
+    State state{neutral_configuration(world.model()), VectorX::Zero(6)};
+    state.v << 1.0, 0.2, -0.3, 0.4, 10.0, 0.1;
+    Data data(world.model());
+    const auto invariants = [&]() -> Eigen::Matrix<double, 10, 1> {
+      forward_kinematics(world.model(), data, state.q, state.v);
+      const Pose X = body_pose(world.model(), data, 0);
+      const Vector6 V = body_velocity(world.model(), data, 0);
+      const Vector3 arm = X.R * inertia.center;
+      const Vector3 linear = inertia.mass * (V.head<3>() + V.tail<3>().cross(arm));
+      const Vector3 spin = X.R.transpose() * V.tail<3>();
+      Eigen::Matrix<double, 10, 1> out;
+      out << linear, X.R * (inertia.inertia * spin),
+          0.5 * (linear.squaredNorm() / inertia.mass + spin.dot(inertia.inertia * spin)), X.p + arm;
+      return out;
+    };
+    const Eigen::Matrix<double, 10, 1> before = invariants();
+    Workspace workspace(world);
+    const VectorX u = VectorX::Zero(6);
+    constexpr int kSteps = 1000;
+    for (int i = 0; i < kSteps; ++i) (void)step(world, state, u, workspace, state);
+    const Eigen::Matrix<double, 10, 1> after = invariants();
+    EXPECT_NEAR_RELATIVE(VectorX(after.head<7>()), VectorX(before.head<7>()), 1e-12);
+    const Vector3 flown = kSteps * time_step * before.head<3>() / inertia.mass;
+    EXPECT_NEAR_RELATIVE(Vector3(after.tail<3>()), Vector3(before.tail<3>() + flown), 1e-12);
+  }
 }
 
 /// Two bodies in the air push each other: together they keep their momentum.

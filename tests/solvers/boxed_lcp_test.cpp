@@ -494,6 +494,48 @@ TEST(BoxedLcp, AllocatesNothingForASizeItHasSeen) {
   EXPECT_EQ(count.so_far(), 0);
 }
 
+/// Each method of the chain by itself: what it calls solved is, and it solves nearly all.
+TEST(BoxedLcp, MethodsAlone) {
+  for (const BoxedLcpStage only : {BoxedLcpStage::dantzig, BoxedLcpStage::primal_newton, BoxedLcpStage::lemke}) {
+    const BoxedLcpOptions options{.only = only};
+    BoxedLcpSolver solver;
+    Random random(31);
+    int failures = 0;
+    const int trials = 400;
+    for (int trial = 0; trial < trials; ++trial) {
+      const bool stack = trial % 4 == 0;
+      const Lcp lcp = stack ? box_stack(1 + random.index(3), trial % 8 == 0, random).problem()
+                            : random_points(1 + random.index(12), 1 + random.index(3), -1.0, random).problem();
+      const BoxedLcpSolution& solution = solver.solve(lcp.A, lcp.b, lcp.rows, options);
+      if (solution.status == BoxedLcpStatus::solved) {
+        EXPECT_TRUE(solution.stage == only || solution.stage == BoxedLcpStage::none);
+        expect_solution(lcp, solution);
+      } else {
+        ++failures;
+      }
+    }
+    // bounds that lag need not settle
+    EXPECT_LE(failures, only == BoxedLcpStage::lemke ? 0 : trials / 50) << to_string(only);
+  }
+}
+
+/// With bounds that do not follow anything the problem is convex, and pivoting cannot fail.
+TEST(BoxedLcp, DantzigSolvesEveryBox) {
+  // the compliance that it pivots with
+  const BoxedLcpOptions options{.compliance = 1e-6, .only = BoxedLcpStage::dantzig};
+  BoxedLcpSolver solver;
+  Random random(32);
+  for (int trial = 0; trial < 300; ++trial) {
+    Lcp lcp = random_points(1 + random.index(10), 1 + random.index(3), 0.5, random).problem();
+    for (BoxedLcpRow& row : lcp.rows) {
+      const bool follows = row.normal >= 0;
+      if (follows) row = trial % 3 == 0 ? equality() : dry_friction(random.uniform(0.0, 2.0));
+      if (!follows && trial % 5 == 0) row = {.lower = random.uniform(0.0, 0.1), .upper = random.uniform(0.2, 1.0)};
+    }
+    expect_solution(lcp, solver.solve(lcp.A, lcp.b, lcp.rows, options), options);
+  }
+}
+
 TEST(BoxedLcp, StagesHaveNames) {
   std::vector<std::string> names;
   for (int i = 0; i < kNumBoxedLcpStages; ++i) names.emplace_back(to_string(static_cast<BoxedLcpStage>(i)));
@@ -538,6 +580,7 @@ TEST(BoxedLcp, BadInputIsNamed) {
   EXPECT_EQ(field([](Lcp& p, BoxedLcpOptions&, Sets&) { p.rows[2].friction = kInfinity; }), "rows[2]");
   EXPECT_EQ(field([](Lcp&, BoxedLcpOptions& o, Sets&) { o.compliance = 0.0; }), "compliance");
   EXPECT_EQ(field([](Lcp&, BoxedLcpOptions& o, Sets&) { o.tolerance = -1.0; }), "tolerance");
+  EXPECT_EQ(field([](Lcp&, BoxedLcpOptions& o, Sets&) { o.only = BoxedLcpStage::restarts; }), "only");
   // and the solver is as good as before
   expect_solution(good, solver.solve(good.A, good.b, good.rows));
 }

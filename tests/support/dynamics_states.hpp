@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "tangere/io/robot_file.hpp"
+#include "tangere/io/scene_file.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/model.hpp"
@@ -55,7 +55,7 @@ inline std::optional<Model> dynamics_model(const DynamicsCase& which) {
   for (const NamedModel& entry : all_models())
     if (which.name == "models/" + entry.name) model = entry.model;
   const std::filesystem::path file = dynamics_file(which.name);
-  if (!file.empty()) model = load_robot(file, {.base = which.base}).model;
+  if (!file.empty()) model = load_scene(file, {.base = which.base}).robot.model;
   if (model && !which.armature) model = without_armature(*model);
   return model;
 }
