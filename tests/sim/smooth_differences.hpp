@@ -62,7 +62,7 @@ inline void expect_columns_near(const MatrixX& analytic, const MatrixX& numeric,
 }
 
 inline void expect_derivatives(const World& world, const State& state, const VectorX& u, double kappa,
-                               double tolerance = 1e-6) {
+                               double tolerance = 1e-6, double scale = 1e-2) {
   Workspace workspace(world);
   Tape tape;
   State next;
@@ -82,7 +82,7 @@ inline void expect_derivatives(const World& world, const State& state, const Vec
     return next_from(world, from, u + d.tail(world.nu()) / world.options().time_step, next);
   };
   const Difference numeric = difference(moved, static_cast<int>(analytic.cols()), 2 * nv,
-                                        {.scale = std::min(1e-2, 100.0 * kappa), .noise = 1e-13});
+                                        {.scale = std::min(scale, 100.0 * kappa), .noise = 1e-13});
   expect_columns_near(analytic, numeric.jacobian, nv, tolerance);
 
   // the products are those of the matrices
