@@ -213,14 +213,26 @@ std::string left_behind(const SimulateArguments& arguments, const RecordingWrite
   return text;
 }
 
+/// Numbers that are out of range are named as the options are.
+SmoothOptions smooth_options(const SimulateArguments& arguments) {
+  SmoothOptions options;
+  options.kappa = arguments.kappa.value_or(options.kappa);
+  options.points = arguments.points.value_or(options.points);
+  try {
+    options.verify();
+  } catch (const InputError& error) {
+    throw InputError("--" + error.field(), error.reason());
+  }
+  return options;
+}
+
 int simulate(const SimulateArguments& arguments) {
   verify(arguments);
   const Scene scene = load(arguments);
   WorldOptions options;
   options.time_step = arguments.time_step.value_or(scene.time_step);
   options.formulation = formulation_from(arguments.contact);
-  options.smooth.kappa = arguments.kappa.value_or(options.smooth.kappa);
-  options.smooth.points = arguments.points.value_or(options.smooth.points);
+  options.smooth = smooth_options(arguments);
   const World world(scene.robot.model, scene.robot.actuators, options);
   const VectorX u = control_of(arguments, world);
   State state = start_of(arguments, scene);

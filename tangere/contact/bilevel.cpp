@@ -5,13 +5,6 @@
 #include "tangere/math/small_lu.hpp"
 
 namespace tangere {
-namespace {
-
-/// What is added along e to the answer at other poses.
-constexpr double kLift = 1e-2;
-constexpr double kStartProduct = 0.1;
-
-}  // namespace
 
 void CollisionProblem::set(SmoothPair& pair) {
   pair_ = &pair;
@@ -31,9 +24,10 @@ void CollisionProblem::set(SmoothPair& pair) {
 }
 
 double CollisionProblem::evaluate() {
-  const double worst = std::max(pair_->A.evaluate(pair_->x, pair_->alpha), pair_->B.evaluate(pair_->x, pair_->alpha));
+  const double worst =
+      larger_norm(pair_->A.evaluate(pair_->x, pair_->alpha), pair_->B.evaluate(pair_->x, pair_->alpha));
   r_g_ << pair_->A.f + pair_->B.f, pair_->A.a + pair_->B.a - 1.0;
-  return std::max(worst, r_g_.cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
+  return larger_norm(worst, r_g_.cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
 }
 
 bool CollisionProblem::factor() {

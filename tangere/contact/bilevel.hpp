@@ -12,6 +12,9 @@
 
 namespace tangere {
 
+/// z ∘ s of a cold start, as a part of e, and what is added along e to an answer of other poses.
+inline constexpr double kStartProduct = 0.1;
+inline constexpr double kLift = 1e-2;
 /// Iterations of a collision, cold or warm.
 inline constexpr int kCollisionIterations = 60;
 

@@ -61,36 +61,66 @@ void Rebound::bind(const SmoothPair& pair, double length) {
 double Rebound::solve(const SmoothPair& pair, const Impact& impact, const NcpOptions& options,
                       CollisionSolver& collisions) {
   impact_ = impact;
-  bounces_ = false;
-  const double e = impact.restitution;
+  acts_ = false;
   const double fastest = impact.twist.head<3>().norm() + kReach * impact.twist.tail<3>().norm();
-  if (e * fastest <= impact.bounce_speed) return 0.0;
+  const bool may_bounce = impact.restitution * fastest > impact.bounce_speed;
+  if (!may_bounce && !impact.may_overlap) return 0.0;
   bind(pair, impact.length);
   pair_.A.X = impact.X_A;
   pair_.B.X = impact.X_B;
   if (!collisions.solve(pair_, impact.length, false, options)) return 0.0;
-
-  // how near, and how fast it closes
   f_ = 0.5 * (pair_.B.f - pair_.A.f);
   u_ = impact.twist.head<3>() + impact.twist.tail<3>().cross(pair_.x);
-  const double h = impact.time_step;
-  const double a = pair_.alpha - 1.0 - impact.shift;
+  by_alpha_ = by_force_ = by_rate_ = by_speed_ = by_restitution_ = 0.0;
+  const double kept = keep_overlap(options.kappa);
+  return bounce(options.kappa, kept) - kept;
+}
+
+/// φ, and what it makes of the derivatives of b = −φ.
+double Rebound::keep_overlap(double kappa) {
+  const double r = impact_.recovery * f_.norm() + kappa;
+  const double x = 1.0 + impact_.shift - pair_.alpha - r;
+  const Gate open = gate(x / r, 1.0);
+  if (open.value == 0.0) return 0.0;
+  acts_ = true;
+  const double share = impact_.hover / (impact_.hover + r);
+  const double left = x + share * r;
+  const double by_x = open.value + left / r * open.slope;
+  const double by_r = -by_x + share * share * open.value - left * x / (r * r) * open.slope;
+  by_alpha_ = by_x;
+  by_force_ = -by_r * impact_.recovery;
+  return left * open.value;
+}
+
+/// b + φ, and the derivatives of b.
+double Rebound::bounce(double kappa, double kept) {
+  const double e = impact_.restitution;
+  const double h = impact_.time_step;
+  const double a = pair_.alpha - 1.0 - impact_.shift;
   const double c = -f_.dot(u_);
   const double w = c / f_.norm();
-  const double t = a + h * e * c;
-  const double width = std::sqrt(options.kappa);
-  const Gate apart = gate(t, width);
-  const Gate reaches = gate(h * c - a, width);
-  const Gate fast = gate(e * w - impact.bounce_speed, width);
-  bounces_ = apart.value > 0.0 && reaches.value > 0.0 && fast.value > 0.0;
-  if (!bounces_) return 0.0;
+  if (!(c > 0.0) || e == 0.0) return 0.0;
+  const double way = h * c;
+  const double t = a + e * way + kept;
+  const double width = std::sqrt(kappa);
+  const Gate apart = gate(t / way, width);
+  const Gate reaches = gate(1.0 - a / way, width);
+  const Gate fast = gate(1.0 - impact_.bounce_speed / (e * w), width);
+  if (apart.value == 0.0 || reaches.value == 0.0 || fast.value == 0.0) return 0.0;
+  acts_ = true;
 
+  // t G(t / h c) by a + φ, by the way and by e; then the other gates
   const double rise = t * apart.value;
-  const double rise_by_t = (apart.value + t * apart.slope) * reaches.value * fast.value;
-  by_gap_ = rise_by_t - rise * reaches.slope * fast.value;
-  by_rate_ = h * (e * rise_by_t + rise * reaches.slope * fast.value);
-  by_speed_ = e * rise * reaches.value * fast.slope;
-  by_restitution_ = h * c * rise_by_t + w * rise * reaches.value * fast.slope;
+  const double by_start = (apart.value + t / way * apart.slope) * reaches.value * fast.value;
+  const double by_way = e * apart.value - t * (a + kept) / (way * way) * apart.slope;
+  const double by_e = way * apart.value + t * apart.slope;
+  const double slow = impact_.bounce_speed / (e * w);
+  // φ is part of the start: b = −φ + …, so that of its derivatives 1 − by_start are left
+  by_alpha_ = by_alpha_ * (1.0 - by_start) + by_start - rise * reaches.slope / way * fast.value;
+  by_force_ *= 1.0 - by_start;
+  by_rate_ = h * fast.value * (by_way * reaches.value + rise * reaches.slope * a / (way * way));
+  by_speed_ = rise * reaches.value * fast.slope * slow / w;
+  by_restitution_ = reaches.value * (by_e * fast.value + rise * fast.slope * slow / e);
   return rise * reaches.value * fast.value;
 }
 
@@ -104,16 +134,16 @@ double Rebound::change(const Vector4& g_A, const Vector4& g_B) const {
   const double dc = -df.dot(u_) - f_.dot(spin.cross(moved.head<3>()));
   // w = c / |f|
   const double dw = (dc + f_.dot(u_) / (size * size) * f_.dot(df)) / size;
-  return by_gap_ * moved[3] + by_rate_ * dc + by_speed_ * dw;
+  return by_alpha_ * moved[3] + by_force_ * f_.dot(df) / size + by_rate_ * dc + by_speed_ * dw;
 }
 
 void Rebound::differentiate() {
   gradient_ = {};
-  bounces_ = bounces_ && pair_.A.factor() && pair_.B.factor();
-  if (!bounces_) return;
+  acts_ = acts_ && pair_.A.factor() && pair_.B.factor();
+  if (!acts_) return;
   H_ = pair_.A.H + pair_.B.H;
-  bounces_ = lu_factor(H_.data(), 4, 4, pivots_);
-  if (!bounces_) return;
+  acts_ = lu_factor(H_.data(), 4, 4, pivots_);
+  if (!acts_) return;
   for (int i = 0; i < 2; ++i) {
     const SmoothSide& side = i == 0 ? pair_.A : pair_.B;
     for (int k = 0; k < 6; ++k) {
@@ -130,7 +160,7 @@ void Rebound::differentiate() {
 }
 
 double Rebound::by_size(int side, int parameter) {
-  if (!bounces_) return 0.0;
+  if (!acts_) return 0.0;
   const Vector4 g = (side == 0 ? pair_.A : pair_.B).parameter_forces(parameter);
   return side == 0 ? change(g, Vector4::Zero()) : change(Vector4::Zero(), g);
 }

@@ -1,18 +1,28 @@
 #pragma once
 
-/// Restitution of a pair of the single-level problem (private to contact): Newton's law on the normal velocity, as the
-/// distance b that the pair keeps at the end of the step, s_γ = α − 1 − d κ − b.
+/// What a pair of the single-level problem keeps apart by its state before the step (private to contact): restitution
+/// by Newton's law on the normal velocity, and overlap that is not taken back at once. Both are the distance b of s_γ =
+/// α − 1 − d κ − b at the end of the step.
 ///
 /// With the collision of the *old* poses, relaxed by the same κ: a = α − 1 − d κ, the force f on B, the velocity u of B
-/// against A at the contact point, the closing rate c = −f · u of α and the closing speed w = c / |f|. What bounces
-/// separates at e c over the step, from where it was:
+/// against A at the contact point, the closing rate c = −f · u of α and the closing speed w = c / |f|; h the time step,
+/// all in the pair's units. Of an overlap o = −a a step takes back r = h w_correction |f| + κ, and leaves
 ///
-///   t = a + h e c                                                 α − 1 − d κ at the end of the step
-///   b = t G(t) G(h c − a) G(e w − w_bounce)                       h the time step; all in the pair's units
+///   φ = (x + k r / (k + r)) G(x / r),   x = o − r                 less than r is taken back at once
 ///
-/// G rises from 0 to 1 within √κ, twice differentiable: a pair bounces that would overlap at its old velocity, faster
-/// than `ContactOptions::bounce_speed`, as in hard contact (BounceMode::discrete). b is a function of the old state, so
-/// that the problem of the step is what it was but for a constant, and derivatives are a column more.
+/// k is s_γ under a body's own weight, by which what rests on b is farther out after every step (no more than r of it
+/// counts: what carries more must not sink),
+/// so that what overlaps separates at `ContactOptions::correction_speed`, up to a third faster where the overlap is
+/// between r and 2 r. What bounces separates at e c over the step, from where it was:
+///
+///   t = a + h e c + φ                                             how much farther than that it is then
+///   b = −φ + t G(t / h c) G(1 − a / h c) G(1 − w_bounce / e w)
+///
+/// G rises from 0 to 1 within √κ (that of φ within 1), twice differentiable: a pair bounces that would overlap at its
+/// old velocity, faster than `ContactOptions::bounce_speed`, as in hard contact (BounceMode::discrete). The gates
+/// compare the distances of a step with each other, so that they are as narrow in a short step as in a long one. b is a
+/// function of the old state, so that the problem of the step is what it was but for a constant, and derivatives are a
+/// column more.
 
 #include "tangere/contact/bilevel.hpp"
 #include "tangere/contact/smooth_pair.hpp"
@@ -20,7 +30,7 @@
 
 namespace tangere {
 
-/// An impact, in the pair's units. Twists are of B against A, about the pair's origin, world axes.
+/// A pair before the step, in its units. Twists are of B against A, about the pair's origin, world axes.
 struct Impact {
   Pose X_A = {};
   Pose X_B = {};
@@ -28,6 +38,12 @@ struct Impact {
   double restitution = 0.0;
   double time_step = 0.0;
   double bounce_speed = 0.0;
+  /// The way that overlap is taken back in a step.
+  double recovery = 0.0;
+  /// k.
+  double hover = 0.0;
+  /// Whether it may overlap; if not, only restitution counts.
+  bool may_overlap = false;
   /// d κ.
   double shift = 0.0;
   /// The pair's unit of length, in metres.
@@ -36,10 +52,10 @@ struct Impact {
 
 class Rebound {
  public:
-  /// b. The sets are those of `pair`. Without an answer of the collision nothing bounces.
+  /// b. The sets are those of `pair`. Without an answer of the collision there is none.
   double solve(const SmoothPair& pair, const Impact& impact, const NcpOptions& options, CollisionSolver& collisions);
 
-  /// After `solve`: how b moves, zero where it does not bounce.
+  /// After `solve`: how b moves; zero where there is none.
   void differentiate();
   struct Gradient {
     /// By the twists of A and B about x, and by the velocity of B against A there.
@@ -51,22 +67,26 @@ class Rebound {
   /// By a parameter of the shape of a side (0: A).
   [[nodiscard]] double by_size(int side, int parameter);
 
-  [[nodiscard]] bool bounces() const { return bounces_; }
+  /// Whether there is a b that moves with the old state.
+  [[nodiscard]] bool acts() const { return acts_; }
   /// The contact point of the old poses, pair's units.
   [[nodiscard]] const Vector3& x() const { return pair_.x; }
 
  private:
   void bind(const SmoothPair& pair, double length);
+  [[nodiscard]] double keep_overlap(double kappa);
+  [[nodiscard]] double bounce(double kappa, double kept);
   [[nodiscard]] double change(const Vector4& g_A, const Vector4& g_B) const;
 
   SmoothPair pair_;
   AlignedVector numbers_;
   Impact impact_;
-  bool bounces_ = false;
+  bool acts_ = false;
   Vector3 f_ = Vector3::Zero();
   Vector3 u_ = Vector3::Zero();
-  // of b by a, by c at fixed w, by w, and by e
-  double by_gap_ = 0.0;
+  // of b by α, by |f|, by c at fixed w, by w, and by e
+  double by_alpha_ = 0.0;
+  double by_force_ = 0.0;
   double by_rate_ = 0.0;
   double by_speed_ = 0.0;
   double by_restitution_ = 0.0;

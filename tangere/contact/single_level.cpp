@@ -14,6 +14,7 @@
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/links.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
+#include "tangere/proximity/manifold_features.hpp"
 
 namespace tangere {
 namespace {
@@ -46,8 +47,10 @@ std::vector<char> find_singles(const Model& model, const ContactOptions& options
   return single;
 }
 
-/// Whose surface touches others in one point.
-bool is_round(const Shape& shape) { return shape.get_if<Sphere>() != nullptr || shape.get_if<Ellipsoid>() != nullptr; }
+/// Whose surface touches others in one point: a sum of ellipsoids and a ball.
+bool is_round(const ConvexSet& set) {
+  return !set.support->half_space && set.support->num_terms == set.support->num_ellipsoids;
+}
 
 /// On the contact point of a pair, in the axes of its smaller set: none on the first; the others are pulled towards the
 /// corners of a tetrahedron, which seen along any axis are the corners of a square.
@@ -58,10 +61,32 @@ Vector3 pull_on(int point) {
   return kPull * Vector3(corner[0], corner[1], corner[2]);
 }
 
-/// Shapes with flat faces, which resist being turned about the normal.
-bool has_faces(const Shape& shape) {
-  return shape.get_if<Sphere>() == nullptr && shape.get_if<Ellipsoid>() == nullptr &&
-         shape.get_if<Capsule>() == nullptr;
+/// Sets with flat faces, which resist being turned about the normal: what is more than ellipsoids, a ball and one
+/// segment (a capsule).
+bool has_faces(const ConvexSet& set) {
+  const SupportTerms& support = *set.support;
+  int num_segments = 0;
+  for (int i = 0; i < support.num_terms; ++i)
+    if (support.terms()[i].kind == SupportTerm::Kind::segment) ++num_segments;
+  const int others = support.num_terms - support.num_ellipsoids - num_segments;
+  return support.half_space || others > 0 || num_segments > 1;
+}
+
+/// The farthest that a set reaches along n, which is the normal if it is a half-space.
+double reach_along(const SupportTerms& set, const Pose& X, const Vector3& n) {
+  return n.dot(X.p) + (set.half_space ? set.radius : detail::support_value(set, X.R.transpose() * n));
+}
+
+/// Whether there is a plane across n with A below it and B above, both grown by a part of themselves.
+bool are_apart(const SupportTerms& A, const Pose& X_A, const SupportTerms& B, const Pose& X_B, const Vector3& n,
+               double growth) {
+  const double gap = -reach_along(A, X_A, n) - reach_along(B, X_B, -n);
+  double grown = 0.0;
+  if (growth > 0.0) {
+    if (!A.half_space) grown += detail::support_value(A, X_A.R.transpose() * n);
+    if (!B.half_space) grown += detail::support_value(B, -(X_B.R.transpose() * n));
+  }
+  return gap > growth * grown;
 }
 
 }  // namespace
@@ -236,7 +261,6 @@ void SingleLevelContact::add_candidates(int a, int b) {
   const Shape& A = scene_.shape(model_, a).shape;
   const Shape& B = scene_.shape(model_, b).shape;
   const double reach = reach_of_step_[static_cast<std::size_t>(a)] + reach_of_step_[static_cast<std::size_t>(b)];
-  const int num_points = is_round(A) || is_round(B) ? 1 : options_.points;
   const std::span<const ConvexPart> parts_A = A.parts();
   const std::span<const ConvexPart> parts_B = B.parts();
   for (std::size_t i = 0; i < parts_A.size(); ++i)
@@ -257,6 +281,7 @@ void SingleLevelContact::add_candidates(int a, int b) {
       if (!parts_A[i].set->scaled) gap = above(*parts_A[i].set, X_A, X_B.p, radius_B);
       if (!parts_B[j].set->scaled) gap = above(*parts_B[j].set, X_B, X_A.p, radius_A);
       if (gap > reach) continue;
+      const int num_points = is_round(*parts_A[i].set) || is_round(*parts_B[j].set) ? 1 : options_.points;
       for (int point = 0; point < num_points; ++point)
         candidates_.push_back({.key = {a, static_cast<int>(i), b, static_cast<int>(j), point},
                                .mover_A = mover_of(a),
@@ -336,14 +361,26 @@ SideBody SingleLevelContact::side_of(int shape, const Pose& X_SP) const {
   return {SideBody::Kind::free, mover, X_LB * X_BP};
 }
 
+Pose SingleLevelContact::old_pose(int shape, int part) const {
+  return poses_[static_cast<std::size_t>(shape)] *
+         scene_.shape(model_, shape).shape.parts()[static_cast<std::size_t>(part)].X_SP;
+}
+
 double SingleLevelContact::restitution_of(const PairKey& key) const {
   return scene_.shape(model_, key.shape_A).restitution * scene_.shape(model_, key.shape_B).restitution;
 }
 
-double SingleLevelContact::torsion_radius(int a, int b, double length) const {
+double SingleLevelContact::torsion_radius(const ConvexSet& A, const ConvexSet& B, double length) const {
   if (contact_options_.torsional_friction > 0.0) return contact_options_.torsional_friction / length;
-  const bool flat = has_faces(scene_.shape(model_, a).shape) && has_faces(scene_.shape(model_, b).shape);
-  return flat ? options_.torsion : 0.0;
+  return has_faces(A) && has_faces(B) ? options_.torsion : 0.0;
+}
+
+/// The axes of a pyramid of friction are fixed in what does not move, else in the larger set, of equals in A.
+bool SingleLevelContact::owns_axes_B(const PairSlot& slot) const {
+  const bool fixed_A = slot.sides[0].kind == SideBody::Kind::fixed;
+  const bool fixed_B = slot.sides[1].kind == SideBody::Kind::fixed;
+  if (fixed_A != fixed_B) return fixed_B;
+  return units_.part_length(slot.key.shape_B, slot.key.part_B) > units_.part_length(slot.key.shape_A, slot.key.part_A);
 }
 
 void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
@@ -389,8 +426,9 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   const Vector3 pull = pull_on(key.point);
   slot.pair.A.set(*part_A.set, 1.0 / slot.units.length, at_A ? pull : pull_on(0));
   slot.pair.B.set(*part_B.set, 1.0 / slot.units.length, at_A ? pull_on(0) : pull);
-  slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(key.shape_A, key.shape_B, slot.units.length),
+  slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(*part_A.set, *part_B.set, slot.units.length),
                          options_.friction);
+  slot.pair.axes_of_B = owns_axes_B(slot);
 }
 
 void SingleLevelContact::fill_slots() {
@@ -402,35 +440,53 @@ void SingleLevelContact::fill_slots() {
   problem_.lay_out();
 }
 
-/// What pairs with restitution keep apart, from the state before the step.
+/// Whether a pair may overlap by more than a step takes back (`recovery`, metres; rebound.hpp): not if a plane is found
+/// between the sets, across the normal that they had last or the line between centres. (Which is tried decides about
+/// time only.) Relaxed, they overlap by up to d κ without: they must be farther apart where a step takes back less.
+bool SingleLevelContact::may_overlap(const PairSlot& slot, const Pose& X_A, const Pose& X_B, double recovery) const {
+  const SupportTerms& A = *slot.pair.A.shape().support;
+  const SupportTerms& B = *slot.pair.B.shape().support;
+  // α is at least so steep along the normal
+  const double across = (A.half_space ? 0.0 : A.outer_radius) + (B.half_space ? 0.0 : B.outer_radius);
+  const double growth = std::max(slot.num_cones * options_.kappa - recovery / across, 0.0);
+  if (A.half_space) return !are_apart(A, X_A, B, X_B, X_A.R * A.center, growth);
+  if (B.half_space) return !are_apart(A, X_A, B, X_B, -(X_B.R * B.center), growth);
+  if (are_apart(A, X_A, B, X_B, X_B.p - X_A.p, growth)) return false;
+  const SmoothWarmStart::Entry* last = warm_.find(slot.key);
+  return last == nullptr || !are_apart(A, X_A, B, X_B, last->n, growth);
+}
+
+/// What pairs keep apart that bounce or overlap, from the state before the step.
 void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& state) {
-  if (!elastic_) return;
-  old_velocities_.set(model_, data, state.v);
+  if (elastic_) old_velocities_.set(model_, data, state.v);
   const NcpOptions collision{
       .kappa = options_.kappa, .tolerance = problem_.inner_tolerance, .max_iterations = kCollisionIterations};
+  // a correction of 0 leaves overlaps as they are
+  const double recovery = contact_options_.correction > 0.0 ? time_step_ * contact_options_.correction_speed : 0.0;
   int count = 0;
   for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
     PairSlot& slot = problem_.pairs[i];
+    const Pose X_A = old_pose(slot.key.shape_A, slot.key.part_A);
+    const Pose X_B = old_pose(slot.key.shape_B, slot.key.part_B);
     const double restitution = restitution_of(slot.key);
-    if (restitution == 0.0) continue;
+    const bool overlaps = may_overlap(slot, X_A, X_B, recovery);
+    if (restitution == 0.0 && !overlaps) continue;
     slot.rebound = count++;
     if (problem_.rebounds.size() < static_cast<std::size_t>(count)) problem_.rebounds.emplace_back();
     const Units& unit = slot.units;
-    Impact impact{.restitution = restitution,
+    Impact impact{.X_A = {X_A.R, (X_A.p - slot.origin) / unit.length},
+                  .X_B = {X_B.R, (X_B.p - slot.origin) / unit.length},
+                  .restitution = restitution,
                   .time_step = time_step_ * unit.speed / unit.length,
                   .bounce_speed = contact_options_.bounce_speed / unit.speed,
+                  .recovery = recovery / unit.length,
+                  .hover = options_.kappa * units_.falls(unit.speed, time_step_),
+                  .may_overlap = overlaps,
                   .shift = slot.num_cones * options_.kappa,
                   .length = unit.length};
-    for (const int side : {0, 1}) {
-      const int shape = side == 0 ? slot.key.shape_A : slot.key.shape_B;
-      const int part = side == 0 ? slot.key.part_A : slot.key.part_B;
-      const Pose X = poses_[static_cast<std::size_t>(shape)] *
-                     scene_.shape(model_, shape).shape.parts()[static_cast<std::size_t>(part)].X_SP;
-      Pose& in_units = side == 0 ? impact.X_A : impact.X_B;
-      in_units = {X.R, (X.p - slot.origin) / unit.length};
-      const int body = body_of(slot, side);
-      impact.twist += (side == 0 ? -1.0 : 1.0) * old_velocities_.twist(model_, data, body, slot.origin);
-    }
+    if (restitution > 0.0)
+      for (const int side : {0, 1})
+        impact.twist += sign_of(side) * old_velocities_.twist(model_, data, body_of(slot, side), slot.origin);
     impact.twist.head<3>() /= unit.speed;
     impact.twist.tail<3>() *= unit.length / unit.speed;
     slot.rebound_gap =

@@ -18,7 +18,7 @@
 ///              penetration at any κ
 ///   normal     one for both bodies, (f_B − f_A) / |f_B − f_A|: impulses are opposite at every iterate
 ///   friction   one second-order cone with torsion in it; friction 0 has no such cone
-///   bounces    Newton's law, where shapes have restitution (rebound.hpp)
+///   old state  restitution by Newton's law, and overlaps that are taken back slowly (rebound.hpp)
 ///   momentum   free bodies turn by the Cayley map and keep it (free_mover.hpp). The impulses of a pair of them act at
 ///              one point: x carried back by dt v̄, v̄ = (m_B v_A + m_A v_B) / (m_A + m_B), as seen from the old centres
 ///
@@ -79,7 +79,8 @@ class SingleLevelContact {
   [[nodiscard]] SmoothWarmStart& warm_start() { return warm_; }
 
   /// For derivatives: sets the step up again, with the contact of `solved`, `v_plus`, and refines. The island's
-  /// factors are then current, one after another: `on_island` is called for each that has any coordinates.
+  /// factors are then current, one after another: `on_island` is called for each that has any coordinates. False if an
+  /// island is not solved there; InputError if `solved` is not of such a step.
   template <class OnIsland>
   bool revisit(const Data& data, const SmoothState& state, VectorArgument v_plus, const SmoothWarmStart& solved,
                OnIsland&& on_island) {
@@ -87,7 +88,7 @@ class SingleLevelContact {
     set_up(data, state);
     for (int i = 0; i < num_islands_; ++i) {
       select(i);
-      good = load(solved, v_plus) && good;
+      load(solved, v_plus);
       good = refine() && good;
       on_island(island_);
     }
@@ -128,11 +129,15 @@ class SingleLevelContact {
   void find_islands();
   void fill_slots();
   void find_rebounds(const Data& data, const SmoothState& state);
+  [[nodiscard]] bool may_overlap(const PairSlot& slot, const Pose& X_A, const Pose& X_B, double recovery) const;
+  /// Of a part of a shape, before the step.
+  [[nodiscard]] Pose old_pose(int shape, int part) const;
   void fill(const Candidate& candidate, PairSlot& slot);
   void select(int island);
   [[nodiscard]] SideBody side_of(int shape, const Pose& X_SP) const;
   [[nodiscard]] int mover_of(int shape) const;
-  [[nodiscard]] double torsion_radius(int a, int b, double length) const;
+  [[nodiscard]] double torsion_radius(const ConvexSet& A, const ConvexSet& B, double length) const;
+  [[nodiscard]] bool owns_axes_B(const PairSlot& slot) const;
   [[nodiscard]] double restitution_of(const PairKey& key) const;
 
   [[nodiscard]] bool start_warm();
@@ -140,7 +145,9 @@ class SingleLevelContact {
   void start_velocities(SmoothRung rung);
   void start_joint_rows();
   void start_at_ones();
-  [[nodiscard]] bool load(const SmoothWarmStart& solved, VectorArgument v_plus);
+  void load(const SmoothWarmStart& solved, VectorArgument v_plus);
+  [[nodiscard]] bool load_pair(const SmoothWarmStart& from, PairSlot& slot);
+  [[nodiscard]] bool load_joint_rows(const SmoothWarmStart& from);
   [[nodiscard]] bool refine();
   [[nodiscard]] NcpResult attempt(SmoothRung rung);
   void solve_island();

@@ -13,8 +13,6 @@ namespace {
 using Kind = SideBody::Kind;
 using Block6 = Eigen::Matrix<double, 6, 6>;
 
-double sign_of(std::size_t side) { return side == 0 ? -1.0 : 1.0; }
-
 /// How a free body's set moves, and the velocity past a fixed place, by (δq) in the body's tangent at fixed V and W.
 void free_motions(const PairSlot& slot, const FreeMover& mover, Block6& xi, Block6& U) {
   const Matrix3& R = mover.X_WL.R;
@@ -275,13 +273,13 @@ void SingleLevelDerivatives::tree_terms(const SmoothProblem& problem, const Smoo
   }
 }
 
-/// What a pair with restitution keeps apart moves with the state before the step.
+/// What a pair keeps apart that bounces or overlaps moves with the state before the step.
 void SingleLevelDerivatives::rebound_terms(SingleLevelContact& contact, const Data& data, const SmoothIsland& island,
                                            const PairSlot& slot) {
   if (slot.rebound < 0 || slot.left_out) return;
   Rebound& rebound = contact.problem().rebounds[static_cast<std::size_t>(slot.rebound)];
   rebound.differentiate();
-  if (!rebound.bounces()) return;
+  if (!rebound.acts()) return;
   ScratchMatrix::View r = r_.view();
   const auto n = static_cast<Eigen::Index>(dofs_.size());
   ScratchVector::View by_gap = by_gap_.reset(island.num_unknowns());
@@ -300,7 +298,11 @@ void SingleLevelDerivatives::rebound_terms(SingleLevelContact& contact, const Da
       velocities_.setZero(6, count);
     }
     way_columns(model_, data, body, x, motions_.leftCols(count));
-    contact.old_velocities().twist_derivatives(model_, data, body, x, velocities_.leftCols(count));
+    // overlap alone knows no velocities
+    if (gradient.velocity.isZero(0.0))
+      velocities_.leftCols(count).setZero();
+    else
+      contact.old_velocities().twist_derivatives(model_, data, body, x, velocities_.leftCols(count));
     Vector6 by_twist = gradient.xi.segment<6>(static_cast<Eigen::Index>(6 * j));
     by_twist.head<3>() /= slot.units.length;
     const Vector3 by_velocity = (sign_of(j) / slot.units.speed) * gradient.velocity;

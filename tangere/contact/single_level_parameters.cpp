@@ -7,8 +7,8 @@
 ///                               coordinates beyond by S × S_k
 ///   placement of a shape        the set is carried, nothing else
 ///   friction                    β₀ = friction γ
-///   restitution                 what pairs that bounce keep apart (rebound.hpp), which placements and sizes move too,
-///                               as they were before the step
+///   restitution                 what pairs that bounce or overlap keep apart (rebound.hpp), which placements and sizes
+///                               move too, as they were before the step
 ///   size of a shape             its rows
 
 #include <Eigen/Geometry>
@@ -23,8 +23,6 @@ namespace tangere {
 namespace {
 
 using Kind = SideBody::Kind;
-
-double sign_of(std::size_t side) { return side == 0 ? -1.0 : 1.0; }
 
 }  // namespace
 
@@ -215,7 +213,7 @@ class SmoothParameterColumn {
         add_carried_motions(slot.tree[i], i, way_of(model_, side.index), p.index, S, slot.impulse());
       }
       if (carried) add_response(slot, xi, U);
-      if (bounces(slot)) add_old_placement(slot, p);
+      if (keeps_apart(slot)) add_old_placement(slot, p);
     });
   }
 
@@ -252,7 +250,7 @@ class SmoothParameterColumn {
     }
   }
 
-  /// The same before the step, for what a pair that bounces keeps apart.
+  /// The same before the step, for what a pair keeps apart.
   void add_old_placement(PairSlot& slot, const Parameter& p) {
     const int parent = model_.body(p.index).parent;
     const Vector3 x = old_point(slot);
@@ -263,6 +261,7 @@ class SmoothParameterColumn {
       const int body = body_of(slot, i);
       if (!is_beyond(body, p.index)) continue;
       xi.segment<6>(static_cast<Eigen::Index>(6 * i)) = in_units(slot, S);
+      if (rebound_of(slot).gradient().velocity.isZero(0.0)) continue;
       const BodyVelocities& velocities = contact_.old_velocities();
       const Vector6 V = velocities.twist(model_, data_, body, x) - velocities.twist(model_, data_, parent, x);
       U += sign_of(i) * velocity_in_units(slot, twist_bracket(S, V));
@@ -297,7 +296,7 @@ class SmoothParameterColumn {
 
   void add_restitution(int shape) {
     for_pairs([&](PairSlot& slot) {
-      if (!bounces(slot) || (shape != slot.key.shape_A && shape != slot.key.shape_B)) return;
+      if (!keeps_apart(slot) || (shape != slot.key.shape_A && shape != slot.key.shape_B)) return;
       const int other = shape == slot.key.shape_A ? slot.key.shape_B : slot.key.shape_A;
       add_gap(slot, contact_.scene().shape(model_, other).restitution * rebound_of(slot).gradient().restitution);
     });
@@ -313,7 +312,7 @@ class SmoothParameterColumn {
         const auto at = static_cast<Eigen::Index>(6 * i);
         const int body = body_of(slot, i);
         xi.segment<6>(at) = in_units(slot, placement_twist(pose(body), X_BS, p.component, slot.point()));
-        if (bounces(slot))
+        if (keeps_apart(slot))
           old_xi.segment<6>(at) = in_units(slot, placement_twist(old_pose(body), X_BS, p.component, old_point(slot)));
       }
       if (!xi.isZero(0.0)) add_response(slot, xi, Vector6::Zero());
@@ -334,7 +333,7 @@ class SmoothParameterColumn {
         const int own = p.component - part.first_parameter;
         if (own < 0 || own >= part.set->num_parameters) continue;
         (i == 0 ? outside.g_A : outside.g_B) = slot.side(static_cast<int>(i)).parameter_forces(own);
-        if (bounces(slot)) outside.gap += rebound_of(slot).by_size(static_cast<int>(i), own);
+        if (keeps_apart(slot)) outside.gap += rebound_of(slot).by_size(static_cast<int>(i), own);
         any = true;
       }
       if (any) add_impulse(slot, slot.pair.respond_outside(outside));
@@ -362,18 +361,18 @@ class SmoothParameterColumn {
     return contact_.body_of(slot, static_cast<int>(i));
   }
 
-  // of pairs that bounce: before the step
+  // of pairs that bounce or overlap: before the step
   [[nodiscard]] Rebound& rebound_of(const PairSlot& slot) const {
     return problem_.rebounds[static_cast<std::size_t>(slot.rebound)];
   }
-  [[nodiscard]] bool bounces(const PairSlot& slot) const { return slot.rebound >= 0 && rebound_of(slot).bounces(); }
+  [[nodiscard]] bool keeps_apart(const PairSlot& slot) const { return slot.rebound >= 0 && rebound_of(slot).acts(); }
   [[nodiscard]] Vector3 old_point(const PairSlot& slot) const {
     return slot.origin + slot.units.length * rebound_of(slot).x();
   }
   [[nodiscard]] Pose old_pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, data_, body); }
   void add_gap(PairSlot& slot, double gap) { add_impulse(slot, slot.pair.respond_outside({.gap = gap})); }
   void add_old_motion(PairSlot& slot, const Vector12& xi, const Vector6& U) {
-    if (!bounces(slot)) return;
+    if (!keeps_apart(slot)) return;
     const Rebound::Gradient& gradient = rebound_of(slot).gradient();
     add_gap(slot, gradient.xi.dot(xi) + gradient.velocity.dot(U.head<3>()));
   }

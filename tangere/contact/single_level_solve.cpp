@@ -11,15 +11,13 @@
 
 #include "tangere/contact/bilevel.hpp"
 #include "tangere/contact/single_level.hpp"
+#include "tangere/math/error.hpp"
 #include "tangere/multibody/links.hpp"
 #include "tangere/proximity/pair_program.hpp"
 
 namespace tangere {
 namespace {
 
-constexpr double kStartProduct = 0.1;
-/// What is added along e to a warm start.
-constexpr double kWarmLift = 1e-2;
 /// Path following: from here down, in factors, each stage to a part of itself.
 constexpr double kPathStart = 0.3;
 constexpr double kPathFactor = 0.2;
@@ -62,8 +60,15 @@ void place_start(SmoothPair& pair, double inverse_length) {
 }
 
 void SmoothWarmStart::clear() {
+  formulation = Formulation::lcp;
   entries.clear();
   for (std::vector<double>* vector : {&z, &s, &y, &joint_z, &joint_s, &lambda}) vector->clear();
+}
+
+const SmoothWarmStart::Entry* SmoothWarmStart::find(const PairKey& key) const {
+  const auto at = std::lower_bound(entries.begin(), entries.end(), key,
+                                   [](const Entry& entry, const PairKey& sought) { return entry.key < sought; });
+  return at != entries.end() && at->key == key ? &*at : nullptr;
 }
 
 /// The velocities that a start has; leaves the poses that go with them.
@@ -144,40 +149,17 @@ bool SingleLevelContact::start_warm() {
   if (!options_.warm_start || warm_.entries.empty()) return false;
   start_cold(kStartProduct);
   bool any = false;
-  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
-    PairSlot& slot = problem_.pairs[k];
-    const auto at = std::lower_bound(warm_.entries.begin(), warm_.entries.end(), slot.key,
-                                     [](const SmoothWarmStart::Entry& e, const PairKey& key) { return e.key < key; });
-    if (at == warm_.entries.end() || at->key != slot.key) continue;
-    any = true;
-    slot.pair.x = (at->x - slot.origin) / slot.units.length;
-    slot.pair.alpha = at->alpha;
-    slot.pair.n = at->n;
-    slot.pair.T = at->T;
-    const auto row = static_cast<std::size_t>(slot.first_row);
-    std::copy_n(warm_.z.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
-                problem_.z.begin() + static_cast<std::ptrdiff_t>(row));
-    std::copy_n(warm_.s.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
-                problem_.s.begin() + static_cast<std::ptrdiff_t>(row));
-    if (!problem_.bilevel)
-      std::copy_n(warm_.y.begin() + static_cast<std::ptrdiff_t>(at->first_y), at->num_y,
-                  problem_.y.begin() + slot.first_y);
-  }
-  if (island_.with_tree() && warm_.joint_z.size() == problem_.z.size() - num_pair_rows()) {
-    std::copy(warm_.joint_z.begin(), warm_.joint_z.end(),
-              problem_.z.begin() + static_cast<std::ptrdiff_t>(num_pair_rows()));
-    std::copy(warm_.joint_s.begin(), warm_.joint_s.end(),
-              problem_.s.begin() + static_cast<std::ptrdiff_t>(num_pair_rows()));
-    any = any || !warm_.joint_z.empty();
-  }
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k)
+    any = load_pair(warm_, problem_.pairs[k]) || any;
+  if (island_.with_tree() && load_joint_rows(warm_)) any = any || !warm_.joint_z.empty();
   if (!any) return false;
   const std::span<double> z = island_.z();
   const std::span<double> s = island_.s();
   for (const NcpCone& cone : island_.cones()) {
     const int lifted = cone.kind == NcpCone::Kind::orthant ? cone.size : 1;
     for (int i = cone.first; i < cone.first + lifted; ++i) {
-      z[static_cast<std::size_t>(i)] += kWarmLift;
-      s[static_cast<std::size_t>(i)] += kWarmLift;
+      z[static_cast<std::size_t>(i)] += kLift;
+      s[static_cast<std::size_t>(i)] += kLift;
     }
   }
   return true;
@@ -305,23 +287,18 @@ void SingleLevelContact::read_answer() {
 /// The contact of this step, for the next one to start from.
 void SingleLevelContact::keep() {
   warm_.clear();
+  warm_.formulation = problem_.formulation();
   for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
     const PairSlot& slot = problem_.pairs[i];
-    const std::size_t end_row =
-        i + 1 < problem_.num_pairs ? static_cast<std::size_t>(problem_.pairs[i + 1].first_row) : num_pair_rows();
-    const std::size_t end_y =
-        i + 1 < problem_.num_pairs ? static_cast<std::size_t>(problem_.pairs[i + 1].first_y) : problem_.y.size();
-    const auto first_row = static_cast<std::size_t>(slot.first_row);
-    const auto first_y = static_cast<std::size_t>(slot.first_y);
     warm_.entries.push_back({.key = slot.key,
                              .x = slot.point(),
                              .alpha = slot.pair.alpha,
                              .n = slot.pair.n,
                              .T = slot.pair.T,
-                             .first_row = first_row,
-                             .num_rows = end_row - first_row,
-                             .first_y = first_y,
-                             .num_y = end_y - first_y});
+                             .first_row = static_cast<std::size_t>(slot.first_row),
+                             .num_rows = problem_.num_rows_of(slot),
+                             .first_y = static_cast<std::size_t>(slot.first_y),
+                             .num_y = problem_.num_auxiliaries_of(slot)});
   }
   std::sort(warm_.entries.begin(), warm_.entries.end(),
             [](const SmoothWarmStart::Entry& a, const SmoothWarmStart::Entry& b) { return a.key < b.key; });
@@ -339,8 +316,35 @@ std::size_t SingleLevelContact::num_pair_rows() const {
                                      : static_cast<std::size_t>(problem_.joint_rows.front().first_row);
 }
 
-/// The iterate of a solved step. False if its pairs are not these.
-bool SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_plus) {
+/// The variables of a pair as another step left them. False if it had no such pair, or one with other rows.
+bool SingleLevelContact::load_pair(const SmoothWarmStart& from, PairSlot& slot) {
+  const SmoothWarmStart::Entry* at = from.find(slot.key);
+  if (at == nullptr || at->num_rows != problem_.num_rows_of(slot) || at->num_y != problem_.num_auxiliaries_of(slot))
+    return false;
+  slot.pair.x = (at->x - slot.origin) / slot.units.length;
+  slot.pair.alpha = at->alpha;
+  slot.pair.n = at->n;
+  slot.pair.T = at->T;
+  slot.collided = false;
+  const auto copy = [](const std::vector<double>& numbers, std::size_t first, std::size_t count, double* to) {
+    std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(first), count, to);
+  };
+  copy(from.z, at->first_row, at->num_rows, problem_.z.data() + slot.first_row);
+  copy(from.s, at->first_row, at->num_rows, problem_.s.data() + slot.first_row);
+  if (!problem_.bilevel) copy(from.y, at->first_y, at->num_y, problem_.y.data() + slot.first_y);
+  return true;
+}
+
+/// The same of joints' limits and dry friction.
+bool SingleLevelContact::load_joint_rows(const SmoothWarmStart& from) {
+  if (from.joint_z.size() != problem_.z.size() - num_pair_rows()) return false;
+  std::copy(from.joint_z.begin(), from.joint_z.end(), problem_.z.data() + num_pair_rows());
+  std::copy(from.joint_s.begin(), from.joint_s.end(), problem_.s.data() + num_pair_rows());
+  return true;
+}
+
+/// The iterate of a solved step.
+void SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_plus) {
   for (const int i : island_.movers()) {
     FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
     mover.V = mover.X_WL.R * v_plus.segment<3>(mover.first_v);
@@ -348,30 +352,14 @@ bool SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_pl
   }
   if (island_.with_tree())
     for (const int k : problem_.tree->dofs()) problem_.tree->v[k] = v_plus[k];
-  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
-    PairSlot& slot = problem_.pairs[k];
-    const auto at = std::lower_bound(solved.entries.begin(), solved.entries.end(), slot.key,
-                                     [](const SmoothWarmStart::Entry& e, const PairKey& key) { return e.key < key; });
-    if (at == solved.entries.end() || at->key != slot.key) return false;
-    slot.pair.x = (at->x - slot.origin) / slot.units.length;
-    slot.pair.alpha = at->alpha;
-    slot.pair.n = at->n;
-    slot.pair.T = at->T;
-    std::copy_n(solved.z.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
-                problem_.z.begin() + slot.first_row);
-    std::copy_n(solved.s.begin() + static_cast<std::ptrdiff_t>(at->first_row), at->num_rows,
-                problem_.s.begin() + slot.first_row);
-    slot.collided = false;
-    if (!problem_.bilevel)
-      std::copy_n(solved.y.begin() + static_cast<std::ptrdiff_t>(at->first_y), at->num_y,
-                  problem_.y.begin() + slot.first_y);
+  bool same = solved.formulation == problem_.formulation() && solved.entries.size() == problem_.num_pairs;
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k)
+    same = same && load_pair(solved, problem_.pairs[k]);
+  if (island_.with_tree()) {
+    same = same && solved.lambda.size() == problem_.lambda.size() && load_joint_rows(solved);
+    if (same) std::copy(solved.lambda.begin(), solved.lambda.end(), problem_.lambda.begin());
   }
-  if (!island_.with_tree()) return true;
-  const auto joint_rows = static_cast<std::ptrdiff_t>(num_pair_rows());
-  std::copy(solved.joint_z.begin(), solved.joint_z.end(), problem_.z.begin() + joint_rows);
-  std::copy(solved.joint_s.begin(), solved.joint_s.end(), problem_.s.begin() + joint_rows);
-  std::copy(solved.lambda.begin(), solved.lambda.end(), problem_.lambda.begin());
-  return true;
+  if (!same) throw InputError("tape", "is not of this world: its contacts, joint rows or formulation are others");
 }
 
 /// Newton steps from a loaded iterate; leaves the factors at the last one.

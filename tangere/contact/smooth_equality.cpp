@@ -10,8 +10,6 @@
 namespace tangere {
 namespace {
 
-double sign_of(int side) { return side == 0 ? -1.0 : 1.0; }
-
 Pose pose_of(const Model& model, const Data& data, int body) {
   return body == kWorld ? Pose() : body_pose(model, data, body);
 }

@@ -25,6 +25,10 @@
 
 namespace tangere {
 
+/// How an impulse of a pair or of a loop acts on its sides: on B as it is, on A (0) its opposite.
+[[nodiscard]] constexpr double sign_of(int side) { return side == 0 ? -1.0 : 1.0; }
+[[nodiscard]] constexpr double sign_of(std::size_t side) { return side == 0 ? -1.0 : 1.0; }
+
 class SmoothEquality {
  public:
   static SmoothEquality loop(const LoopConstraint& constraint, const Model& model, const SmoothUnits& units,

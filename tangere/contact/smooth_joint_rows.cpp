@@ -26,7 +26,7 @@ double SmoothIsland::evaluate_joint_rows() {
       row.residual = s[0] - side * (p_.tree->q_next[q] - row.bound) / p_.units->position(row.dof);
       row.residual_2 = 0.0;
     }
-    worst = std::max({worst, std::abs(row.residual), std::abs(row.residual_2)});
+    worst = larger_norm(worst, larger_norm(std::abs(row.residual), std::abs(row.residual_2)));
   }
   return worst;
 }

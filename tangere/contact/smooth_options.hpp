@@ -22,12 +22,14 @@ enum class Formulation {
 [[nodiscard]] Formulation formulation_from(std::string_view name);
 
 /// One second-order cone for all friction, or a box: |β_k| ≤ friction γ for each direction.
+/// The axes of the box are those of a set (smooth_pair.hpp).
 enum class FrictionShape { cone, pyramid };
 
 struct SmoothOptions {
-  /// The relaxation, relative: γ (α − 1) = κ m √(g l) with the mass m and the length l of the smaller body.
+  /// The relaxation, relative: γ (α − 1) = κ m c with the mass m and the length l of the smaller body and the speed
+  /// c = min(√(g l), 100 g dt). What lies still hovers by κ √(l / g) / dt of its size, at most 100 κ.
   double kappa = 1e-6;
-  /// Contact acts at α − 1 − d κ, d the number of cones of the pair's collision: nothing penetrates at any κ. Without
+  /// Contact acts at α − 1 − d κ, d the number of cones of the pair's collision: pairs do not penetrate. Without
   /// (the paper's form) bodies at rest overlap by a few κ of their size.
   bool shift = true;
   /// Norms of a solution, as a part of κ.
@@ -42,8 +44,9 @@ struct SmoothOptions {
   /// Radius of the torsional friction as a part of the smaller body's reach, where both shapes have flat faces.
   /// ContactOptions::torsional_friction, if positive, is the radius in metres for all pairs instead.
   double torsion = 0.2;
-  /// Pairs exist from this distance on, as a part of the smaller body's reach, and farther as far as bodies may come
-  /// nearer within a step.
+  /// Pairs exist from this distance on, and farther as far as bodies may come nearer within a step: half of it as a
+  /// part of the reach of either body; what is fixed adds nothing. Where a pair begins to exist, the step jumps by the
+  /// order of κ.
   double margin = 0.1;
   /// A step that cannot be solved is halved, and halved again, down to this part of it; 1: never.
   double smallest_part = 0.125;

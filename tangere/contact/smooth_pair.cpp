@@ -13,6 +13,8 @@ namespace {
 
 /// Friction below this has no interior worth the name.
 constexpr double kNoFriction = 1e-6;
+/// An axis is near the normal from this cosine on.
+constexpr double kNearNormal = 0.9;
 
 /// Two directions across n.
 Eigen::Matrix<double, 3, 2, Eigen::DontAlign> any_tangents(const Vector3& n) {
@@ -78,16 +80,35 @@ void SmoothPair::carry_tangents(const Vector3& new_n) {
   n = new_n;
 }
 
+/// By the axis of a set: a function of the poses alone.
+void SmoothPair::fix_tangents(const Vector3& new_n) {
+  n = new_n;
+  const Matrix3& axes = (axes_of_B ? B : A).X.R;
+  const Vector3 a = std::abs(n.dot(axes.col(0))) < kNearNormal ? axes.col(0) : axes.col(1);
+  const double along = n.dot(a);
+  const Vector3 across = a - n * along;
+  const double size = across.norm();
+  T.col(0) = across / size;
+  T.col(1) = n.cross(T.col(0));
+  spin_by_normal_ = T.col(1) * (-along / size);
+  spin_by_turn_ = a.cross(T.col(1)) / size;
+}
+
 double SmoothPair::evaluate(double shift, const SideVelocity& at_A, const SideVelocity& at_B) {
-  double worst = std::max(A.evaluate(x, alpha), B.evaluate(x, alpha));
+  double worst = larger_norm(A.evaluate(x, alpha), B.evaluate(x, alpha));
   const Vector3 difference = B.f - A.f;
   length_ = difference.norm();
-  if (length_ > 0.0) carry_tangents(difference / length_);
+  if (length_ > 0.0) {
+    if (shape == FrictionShape::pyramid)
+      fix_tangents(difference / length_);
+    else
+      carry_tangents(difference / length_);
+  }
 
   r_g_ << A.f + B.f, A.a + B.a - 1.0;
-  worst = std::max(worst, r_g_.cwiseAbs().maxCoeff());
+  worst = larger_norm(worst, r_g_.cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
   r_gap_ = at.s[0] - (alpha - 1.0 - shift);
-  worst = std::max(worst, std::abs(r_gap_));
+  worst = larger_norm(worst, std::abs(r_gap_));
 
   v_rel_ = at_B.at_x - at_A.at_x;
   w_rel_ = at_B.spin - at_A.spin;
@@ -95,7 +116,7 @@ double SmoothPair::evaluate(double shift, const SideVelocity& at_A, const SideVe
     const double slip = k < 2 ? T.col(k).dot(v_rel_) : torsion_radius * n.dot(w_rel_);
     r_eta_[k] = at.s[tail_index(k)] - slip;
     r_beta_[k] = beta_0(k) - friction * at.z[0];
-    worst = std::max({worst, std::abs(r_eta_[k]), std::abs(r_beta_[k])});
+    worst = larger_norm(worst, larger_norm(std::abs(r_eta_[k]), std::abs(r_beta_[k])));
   }
   return worst;
 }
@@ -140,6 +161,16 @@ void SmoothPair::collision_change(const Vector4& g_A, const Vector4& g_B, const 
   change.alpha = u[3];
   const Vector3 df = (g_B - B.H * u - g_A + A.H * u).head<3>();
   change.n = frozen_normal_ ? Vector3::Zero() : Vector3((df - n * n.dot(df)) / length_);
+  change.spin = shape == FrictionShape::pyramid ? spin_by_normal_.dot(change.n) : 0.0;
+}
+
+Vector3 SmoothPair::slip_change(const Change& change) const {
+  Vector3 e = Vector3::Zero();
+  const double opening = n.dot(v_rel_);
+  const Vector3 carried = w_rel_.cross(change.x) + change.spin * v_rel_.cross(n);
+  for (int k = 0; k < 2; ++k) e[k] = T.col(k).dot(carried) - opening * T.col(k).dot(change.n);
+  if (num_friction == 3) e[2] = torsion_radius * w_rel_.dot(change.n);
+  return e;
 }
 
 Vector6 SmoothPair::impulse_change(const Change& change) const {
@@ -152,6 +183,7 @@ Vector6 SmoothPair::impulse_change(const Change& change) const {
     sliding += change.b[k] * T.col(k);
   }
   out.head<3>() = n * (change.gamma - tangential.dot(change.n)) + at.z[0] * change.n + sliding;
+  out.head<3>() += change.spin * n.cross(tangential);
   out.tail<3>() = change.x.cross(W.head<3>());
   if (num_friction == 3) out.tail<3>() += torsion_radius * (n * change.b[2] + at.z[tail_index(2)] * change.n);
   return out;
@@ -192,10 +224,19 @@ void SmoothPair::respond_to_twists(const Vector6& W) {
     dn = (df - n * (n.transpose() * df)) / length_;
   }
 
+  // the spin of a pyramid's tangents
+  Eigen::Matrix<double, 1, Count> spin = Eigen::Matrix<double, 1, Count>::Zero();
+  if (shape == FrictionShape::pyramid) {
+    spin = spin_by_normal_.transpose() * dn;
+    if (axes_of_B ? First + Count == 12 : First == 0)
+      spin.template segment<3>(axes_of_B ? Count - 3 : 3) += spin_by_turn_.transpose();
+  }
+
   // γ, friction, and the impulse
   const Eigen::Matrix<double, 1, Count> gamma = (-at.z[0] / at.s[0]) * X.row(3);
   const Vector3 tangential = W.head<3>() - at.z[0] * n;
   Rows F = n * (gamma - tangential.transpose() * dn) + at.z[0] * dn;
+  if (shape == FrictionShape::pyramid) F += n.cross(tangential) * spin;
   Rows torque = -so3::hat(W.head<3>()) * X.template topRows<3>();
   if (num_friction > 0) {
     const double opening = n.dot(v_rel_);
@@ -203,6 +244,7 @@ void SmoothPair::respond_to_twists(const Vector6& W) {
     for (int k = 0; k < 2; ++k) {
       const Vector3 t = T.col(k);
       e.row(k) = t.cross(w_rel_).transpose() * X.template topRows<3>() - (opening * t.transpose()) * dn;
+      if (shape == FrictionShape::pyramid) e.row(k) += n.cross(t).dot(v_rel_) * spin;
     }
     if (num_friction == 3) e.row(2) = (torsion_radius * w_rel_.transpose()) * dn;
     const Rows b = -Lambda_ * e + (friction * lambda_) * gamma;
@@ -260,10 +302,8 @@ void SmoothPair::respond(const double* r_A, const double* r_B, const double* r, 
   own_.e.setZero();
   own_.b.setZero();
   if (num_friction > 0) {
-    const double opening = n.dot(v_rel_);
-    const Vector3 carried = w_rel_.cross(own_.x);
-    for (int k = 0; k < 2; ++k) own_.e[k] = T.col(k).dot(carried) - opening * T.col(k).dot(own_.n) - r_eta_[k];
-    if (num_friction == 3) own_.e[2] = torsion_radius * w_rel_.dot(own_.n) - r_eta_[2];
+    own_.e = slip_change(own_);
+    for (int k = 0; k < num_friction; ++k) own_.e[k] -= r_eta_[k];
     Vector3 right = Vector3::Zero();
     Vector3 dbeta = Vector3::Zero();
     for (int k = 0; k < num_friction; ++k) {
@@ -283,10 +323,7 @@ Vector6 SmoothPair::respond_outside(const Outside& outside) const {
   change.e.setZero();
   change.b.setZero();
   if (num_friction > 0) {
-    const double opening = n.dot(v_rel_);
-    const Vector3 carried = w_rel_.cross(change.x);
-    for (int k = 0; k < 2; ++k) change.e[k] = T.col(k).dot(carried) - opening * T.col(k).dot(change.n);
-    if (num_friction == 3) change.e[2] = torsion_radius * w_rel_.dot(change.n);
+    change.e = slip_change(change);
     change.b = -Lambda_ * change.e + lambda_ * (friction * change.gamma + outside.beta_0);
   }
   return impulse_change(change);

@@ -12,8 +12,12 @@
 /// and the friction law gives β₁ by a closed form. So a pair needs no matrix beyond 4 x 4, and what is left of it is
 /// how its impulse answers to the twists (δ, dθ) of A and B and to their relative velocity: a matrix 6 x 18.
 ///
-/// T is carried from iterate to iterate by the smallest rotation that takes n to the new n, so that dT_k = −n (T_k ·
-/// dn).
+/// With a cone of friction nothing depends on how T lies about n: it is carried from iterate to iterate by the smallest
+/// rotation that takes n to the new n, so that dT_k = −n (T_k · dn). With a pyramid it matters: t₁ ∥ a − n (n·a),
+/// t₂ = n × t₁, with an axis a of one of the sets (`axes_of_B`), its x axis unless that is near n, then its y axis. T
+/// then spins about n as well, dT_k = −n (T_k · dn) + n × T_k dψ, with
+///
+///   dψ = (t₂ · (dθ × a) − (n·a) (t₂ · dn)) / |a − n (n·a)|,     dθ the turn of that set.
 
 #include "tangere/contact/smooth_options.hpp"
 #include "tangere/contact/smooth_side.hpp"
@@ -78,6 +82,9 @@ class SmoothPair {
   /// d(F, torque + dx × F) / d(ξ_A, ξ_B, U_B − U_A).
   Matrix6x18 Y;
 
+  /// Pyramid: T follows an axis of B, else one of A.
+  bool axes_of_B = false;
+
   /// Which sides can move: the response to the others is not computed.
   bool moves_A = true;
   bool moves_B = true;
@@ -105,11 +112,16 @@ class SmoothPair {
     Vector3 x;
     double alpha;
     Vector3 n;
+    /// Of T about n, beyond what n does to it.
+    double spin;
     double gamma;
     Vector3 e;
     Vector3 b;
   };
   void carry_tangents(const Vector3& new_n);
+  void fix_tangents(const Vector3& new_n);
+  /// How the velocity along the directions of friction changes with x, n and the spin.
+  [[nodiscard]] Vector3 slip_change(const Change& change) const;
   void friction_law();
   /// Columns [First, First + Count) of the response.
   template <int First, int Count>
@@ -129,6 +141,9 @@ class SmoothPair {
   Vector3 v_rel_ = Vector3::Zero();
   Vector3 w_rel_ = Vector3::Zero();
   bool frozen_normal_ = false;
+  // the spin of a pyramid's T about n, by n and by the turn of the set whose axis it follows
+  Vector3 spin_by_normal_ = Vector3::Zero();
+  Vector3 spin_by_turn_ = Vector3::Zero();
 
   // H_A + H_B, factored
   Eigen::Matrix<double, 4, 4, Eigen::RowMajor | Eigen::DontAlign> H_;

@@ -15,8 +15,6 @@ namespace {
 
 using Kind = SideBody::Kind;
 
-double sign_of(int side) { return side == 0 ? -1.0 : 1.0; }
-
 int collision_rows(const PairSlot& slot) {
   return SmoothSide::num_rows(slot.pair.A.rows()) + SmoothSide::num_rows(slot.pair.B.rows());
 }
@@ -27,6 +25,14 @@ Vector6 PairSlot::impulse() const {
   Vector6 W = units.impulse() * pair.impulse();
   W.tail<3>() *= units.length;
   return W;
+}
+
+std::size_t SmoothProblem::num_rows_of(const PairSlot& slot) const {
+  return static_cast<std::size_t>((bilevel ? 0 : collision_rows(slot)) + slot.pair.num_contact_rows());
+}
+
+std::size_t SmoothProblem::num_auxiliaries_of(const PairSlot& slot) const {
+  return static_cast<std::size_t>(slot.pair.A.rows().num_aux + slot.pair.B.rows().num_aux);
 }
 
 void SmoothProblem::lay_out() {
@@ -230,13 +236,12 @@ double SmoothIsland::evaluate() {
         velocities[i] = {V.head<3>() / slot.units.speed, V.tail<3>() * (slot.units.length / slot.units.speed)};
       }
     }
-    worst =
-        std::max(worst, slot.pair.evaluate(slot.num_cones * p_.kappa + slot.rebound_gap, velocities[0], velocities[1]));
+    worst = larger_norm(worst,
+                        slot.pair.evaluate(slot.num_cones * p_.kappa + slot.rebound_gap, velocities[0], velocities[1]));
     add_impulse(slot, slot.pair.impulse(), -1.0, r);
   }
-  if (with_tree_) worst = std::max(worst, evaluate_joint_rows());
-  for (int i = 0; i < num_unknowns(); ++i)
-    if (!(std::abs(r[i]) <= worst)) worst = std::abs(r[i]);
+  if (with_tree_) worst = larger_norm(worst, evaluate_joint_rows());
+  for (int i = 0; i < num_unknowns(); ++i) worst = larger_norm(worst, std::abs(r[i]));
   return worst;
 }
 

@@ -56,7 +56,7 @@ struct PairSlot {
   Vector3 origin = Vector3::Zero();
   /// d of d κ: cones of the collision.
   int num_cones = 0;
-  /// b of rebound.hpp, and its place among the rebounds; -1 for pairs that have no restitution.
+  /// b of rebound.hpp, and its place among the rebounds; -1 for pairs that neither bounce nor overlap.
   double rebound_gap = 0.0;
   int rebound = -1;
   int island = 0;
@@ -103,7 +103,7 @@ struct SmoothProblem {
   /// In use; the vector is larger, its entries keep their memory.
   std::vector<PairSlot> pairs;
   std::size_t num_pairs = 0;
-  /// Of the pairs with restitution; larger than their number, likewise.
+  /// Of the pairs that may bounce or overlap; larger than their number, likewise.
   std::vector<Rebound> rebounds;
   std::vector<JointRow> joint_rows;
   /// Of the trees, and their impulses one after another.
@@ -136,6 +136,10 @@ struct SmoothProblem {
   AlignedVector dy;
   AlignedVector scratch;
 
+  [[nodiscard]] Formulation formulation() const { return bilevel ? Formulation::bilevel : Formulation::single_level; }
+  /// Entries of z that are a pair's, and of y.
+  [[nodiscard]] std::size_t num_rows_of(const PairSlot& slot) const;
+  [[nodiscard]] std::size_t num_auxiliaries_of(const PairSlot& slot) const;
   /// After pairs and joint rows are listed, in the order of islands: memory for all of them.
   void lay_out();
 };

@@ -125,12 +125,12 @@ double SmoothSide::evaluate(const Vector3& x, double alpha) {
   for (int i = 0; i < m; ++i) at_.r_s[i] = at_.s[i] - at_.r_s[i] - rows_.orthant_offset[i] * inverse_length_;
   for (int i = 0; i < kC * rows_.num_cones; ++i)
     at_.r_s[m + i] = at_.s[m + i] - at_.r_s[m + i] - rows_.cone_offset[i] * inverse_length_;
-  for (int i = 0; i < num_rows(rows_); ++i) worst = std::max(worst, std::abs(at_.r_s[i]));
+  for (int i = 0; i < num_rows(rows_); ++i) worst = larger_norm(worst, std::abs(at_.r_s[i]));
 
   Vector4 g = Vector4::Zero();
   std::fill(at_.r_y, at_.r_y + ny, 0.0);
   add_transposed(at_.z, g, at_.r_y);
-  for (int k = 0; k < ny; ++k) worst = std::max(worst, std::abs(at_.r_y[k]));
+  for (int k = 0; k < ny; ++k) worst = larger_norm(worst, std::abs(at_.r_y[k]));
   f = X.R * (g.head<3>() - pull_);
   a = g[3] * inverse_length_;
   return worst;

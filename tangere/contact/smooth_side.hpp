@@ -24,6 +24,9 @@
 
 namespace tangere {
 
+/// The larger of two norms; NaN if either is, which std::max may drop.
+[[nodiscard]] inline double larger_norm(double a, double b) { return b > a || b != b ? b : a; }
+
 /// Numbers of a problem, by row (z, s and theirs) and by auxiliary variable.
 struct SideNumbers {
   double* z = nullptr;

@@ -11,6 +11,8 @@ constexpr double kSomeLength = 0.1;
 constexpr double kSomeMass = 1e-3;
 /// Without gravity: the part of the length that a step at unit speed crosses.
 constexpr double kPartOfLength = 1.0 / 32.0;
+/// Steps of the fall that gives a speed.
+constexpr double kLongestFall = 100.0;
 
 bool is_sliding(const JointSpec& joint, int k) {
   switch (joint.type) {
@@ -60,7 +62,8 @@ SmoothUnits::SmoothUnits(const Model& model) : gravity_(model.gravity().norm()) 
 }
 
 double SmoothUnits::speed(double length, double time_step) const {
-  return gravity_ > 0.0 ? std::sqrt(gravity_ * length) : kPartOfLength * length / time_step;
+  if (!(gravity_ > 0.0)) return kPartOfLength * length / time_step;
+  return std::min(std::sqrt(gravity_ * length), kLongestFall * time_step * gravity_);
 }
 
 Units SmoothUnits::body(int body, double time_step) const {

@@ -24,9 +24,14 @@ class SmoothUnits {
  public:
   explicit SmoothUnits(const Model& model);
 
-  /// The speed that goes with a length: √(g l), what a fall over it gives; without gravity, that which crosses a
-  /// thirty-second of it in a step.
+  /// The speed that goes with a length: √(g l), what a fall over it gives, or over a hundred steps if that is less: so
+  /// that what carries a weight over a step is never below a hundredth, and κ relaxes forces where steps are short.
+  /// Without gravity, the speed which crosses a thirty-second of it in a step.
   [[nodiscard]] double speed(double length, double time_step) const;
+  /// What a speed is beside that which a step of free fall gives; 0 without gravity.
+  [[nodiscard]] double falls(double speed, double time_step) const {
+    return gravity_ > 0.0 ? speed / (gravity_ * time_step) : 0.0;
+  }
   /// Length: the largest reach of its shapes from their own centres; mass: all that hangs from its joint.
   [[nodiscard]] Units body(int body, double time_step) const;
   [[nodiscard]] double mass(int body) const { return bodies_[static_cast<std::size_t>(body)].mass; }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "tangere/contact/smooth_options.hpp"
 #include "tangere/math/types.hpp"
 
 namespace tangere {
@@ -35,6 +36,8 @@ struct SmoothWarmStart {
     std::size_t first_y = 0;
     std::size_t num_y = 0;
   };
+  /// What it is the contact of; lcp: of no smooth step.
+  Formulation formulation = Formulation::lcp;
   /// Sorted by key.
   std::vector<Entry> entries;
   std::vector<double> z;
@@ -46,6 +49,8 @@ struct SmoothWarmStart {
   std::vector<double> lambda;
 
   void clear();
+  /// Null if there was no such pair.
+  [[nodiscard]] const Entry* find(const PairKey& key) const;
 };
 
 }  // namespace tangere

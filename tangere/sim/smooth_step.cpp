@@ -89,7 +89,10 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
   SmoothMemory& smooth = *m.smooth;
   Workspace& workspace = half_workspace(world, smooth);
   workspace.forget();
+  // what no start solved is no start for the next step
+  smooth.contact.warm_start().clear();
   SmoothStatistics statistics;
+  StepStatus status = StepStatus::solved;
   if (tape != nullptr) tape->parts.resize(2);
   State from = state;
   for (std::size_t half = 0; half < 2; ++half) {
@@ -100,8 +103,10 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
     statistics.max_iterations = std::max(statistics.max_iterations, result.smooth.max_iterations);
     if (result.status == StepStatus::not_finite) return false;
     from = smooth.half_state;
+    if (status == StepStatus::solved) status = result.status;
     m.result = result;
   }
+  m.result.status = status;
   statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = 1;
   m.result.smooth = statistics;
   next = from;
@@ -148,6 +153,7 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
     tape->status = result.status;
   }
   if (!m.v_plus.allFinite()) return false;
+  if (result.status != StepStatus::solved) smooth.contact.warm_start().clear();
   set_displacement(world, m.v_plus, m.delta);
   advance(world, state.q, m.delta, m.v_plus, next);
   return true;
@@ -185,17 +191,18 @@ void chain(const StepJacobians& before, const StepJacobians& after, StepJacobian
 
 }  // namespace
 
-void smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out) {
+bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out) {
   SmoothMemory& smooth = *m.smooth;
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
+    bool other = false;
     for (std::size_t half = 0; half < 2; ++half)
-      smooth_jacobians(*smooth.half_world, tape.parts[half], workspace.memory(), smooth.half_jacobians[half]);
+      other |= smooth_jacobians(*smooth.half_world, tape.parts[half], workspace.memory(), smooth.half_jacobians[half]);
     chain(smooth.half_jacobians[0], smooth.half_jacobians[1], out);
-    return;
+    return other;
   }
   begin_derivatives(world, tape, m);
-  (void)smooth.derivatives.jacobians(smooth.contact, m.data, linearisation(world, tape, m));
+  const bool solved = smooth.derivatives.jacobians(smooth.contact, m.data, linearisation(world, tape, m));
   out.v_q = smooth.derivatives.d_q();
   out.v_v = smooth.derivatives.d_v();
   const int nv = world.nv();
@@ -218,19 +225,20 @@ void smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m
   integration.forward(out.q_v, m.block_q, out.v_v);
   to_displacements(world, tape.v_plus, out.v_u, m.block_v);
   integration.forward(out.q_u, m.block_v, out.v_u);
+  return !solved || tape.status != StepStatus::solved;
 }
 
-void smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
+bool smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
                 StateTangent& g_state, VectorX& g_u) {
   SmoothMemory& smooth = *m.smooth;
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
     StateTangent between;
     VectorX g_u_after;
-    smooth_vjp(*smooth.half_world, tape.parts[1], workspace.memory(), g, between, g_u_after);
-    smooth_vjp(*smooth.half_world, tape.parts[0], workspace.memory(), between, g_state, g_u);
+    bool other = smooth_vjp(*smooth.half_world, tape.parts[1], workspace.memory(), g, between, g_u_after);
+    other |= smooth_vjp(*smooth.half_world, tape.parts[0], workspace.memory(), between, g_state, g_u);
     g_u += g_u_after;
-    return;
+    return other;
   }
   begin_derivatives(world, tape, m);
   set_displacement(world, tape.v_plus, m.displacement);
@@ -240,23 +248,26 @@ void smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, cons
   integration.reverse(m.grad_q, m.delta, m.grad_v);
   from_displacements(world, tape.v_plus, m.delta);
   m.grad_v += m.delta;
-  (void)smooth.derivatives.reverse(smooth.contact, m.data, linearisation(world, tape, m), m.grad_v, g_state.q,
-                                   g_state.v, m.other_tau);
+  const bool solved = smooth.derivatives.reverse(smooth.contact, m.data, linearisation(world, tape, m), m.grad_v,
+                                                 g_state.q, g_state.v, m.other_tau);
+  const bool other = !solved || tape.status != StepStatus::solved;
   g_state.q += m.grad_q;
   if (world.actuators().empty()) {
     g_u = m.other_tau;
-    return;
+    return other;
   }
   g_u.resize(world.nu());
   for (int i = 0; i < world.nu(); ++i)
     g_u[i] = m.actuation.d_u[i] * m.other_tau[world.actuators()[static_cast<std::size_t>(i)].dof];
+  return other;
 }
 
-void smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
+bool smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
                 StateTangent& d_next) {
-  smooth_jacobians(world, tape, m, m.event);
+  const bool other = smooth_jacobians(world, tape, m, m.event);
   d_next.q = m.event.q_q * d.q + m.event.q_v * d.v + m.event.q_u * du;
   d_next.v = m.event.v_q * d.q + m.event.v_v * d.v + m.event.v_u * du;
+  return other;
 }
 
 namespace {
@@ -289,28 +300,29 @@ SmoothParameter smooth_parameter(const StepParameter& p) {
 
 }  // namespace
 
-void smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
+bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
                                 std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   SmoothMemory& smooth = *m.smooth;
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
     StepParameterJacobians before;
-    smooth_parameter_jacobians(*smooth.half_world, tape.parts[0], workspace.memory(), parameters, before);
-    smooth_parameter_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), parameters, out);
-    smooth_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), m.event);
+    bool other = smooth_parameter_jacobians(*smooth.half_world, tape.parts[0], workspace.memory(), parameters, before);
+    other |= smooth_parameter_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), parameters, out);
+    other |= smooth_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), m.event);
     out.q += m.event.q_q * before.q + m.event.q_v * before.v;
     out.v += m.event.v_q * before.q + m.event.v_v * before.v;
-    return;
+    return other;
   }
   std::vector<SmoothParameter> list;
   for (const StepParameter& parameter : parameters) list.push_back(smooth_parameter(parameter));
   begin_derivatives(world, tape, m);
-  (void)smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), list, out.v);
+  const bool solved = smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), list, out.v);
   set_displacement(world, tape.v_plus, m.displacement);
   const Integration integration(world, m.displacement, tape.v_plus);
   out.q.setZero(world.nv(), out.v.cols());
   to_displacements(world, tape.v_plus, out.v, m.block_q);
   integration.forward(out.q, m.block_q, out.v);
+  return !solved || tape.status != StepStatus::solved;
 }
 
 }  // namespace tangere

@@ -32,13 +32,14 @@ struct SmoothMemory {
 /// False where the numbers run away before the end of the step. `next` is not `state`.
 bool smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
                  Tape* tape);
-void smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out);
-void smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
-                StateTangent& g_state, VectorX& g_u);
-void smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
-                StateTangent& d_next);
 
-void smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
+// derivatives: true if they are not those of the step, whose contact was not solved
+bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out);
+bool smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
+                StateTangent& g_state, VectorX& g_u);
+bool smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
+                StateTangent& d_next);
+bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
                                 std::span<const StepParameter> parameters, StepParameterJacobians& out);
 
 }  // namespace tangere

@@ -101,10 +101,7 @@ void linearise_with_other_sets(const World& world, const Tape& tape, Workspace::
 }  // namespace
 
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out, GradientMode mode) {
-  if (workspace.memory().smooth != nullptr) {
-    smooth_jacobians(world, tape, workspace.memory(), out);
-    return false;
-  }
+  if (workspace.memory().smooth != nullptr) return smooth_jacobians(world, tape, workspace.memory(), out);
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace, out);
     return false;
@@ -147,10 +144,7 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
   if (g.q.size() != world.nv() || g.v.size() != world.nv())
     throw InputError("g", "must have " + std::to_string(world.nv()) + " entries each for q and v");
   Workspace::Memory& m = workspace.memory();
-  if (m.smooth != nullptr) {
-    smooth_vjp(world, tape, m, g, g_state, g_u);
-    return false;
-  }
+  if (m.smooth != nullptr) return smooth_vjp(world, tape, m, g, g_state, g_u);
   if (tape.bounced() || approximates_bounces(mode)) {
     const bool other = step_jacobians(world, tape, workspace, m.event, mode);
     m.other_q = m.event.q_q.transpose() * g.q + m.event.v_q.transpose() * g.v;
@@ -206,7 +200,7 @@ void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
   if (du.size() != world.nu()) throw InputError("du", "must have " + std::to_string(world.nu()) + " entries");
   Workspace::Memory& m = workspace.memory();
   if (m.smooth != nullptr) {
-    smooth_jvp(world, tape, m, d, du, d_next);
+    (void)smooth_jvp(world, tape, m, d, du, d_next);
     return;
   }
   if (tape.bounced()) {

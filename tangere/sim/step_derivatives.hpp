@@ -26,7 +26,8 @@ enum class GradientMode {
   /// it. Not the derivative of the step where there are such.
   pre_contact,
   /// Where contacts bounce by the discrete rule (BounceMode::discrete): Nimble's approximation of what the moving time
-  /// of impact does to positions (VI, Appendix E), right for one impact without gravity. Not the derivative of the step.
+  /// of impact does to positions (VI, Appendix E), right for one impact without gravity. Not the derivative of the
+  /// step.
   reflection,
   /// Likewise, by the saltation matrix of an impact at the start of the step: right as the time step goes to 0. Not the
   /// derivative of the step.
@@ -43,7 +44,8 @@ struct StepJacobians {
   MatrixX v_u;
 };
 
-/// True if they are not those of the step (never with `exact`). complementarity_aware needs a loss: it is exact here.
+/// True if they are not those of the step: with `exact` only after smooth contact that was not solved
+/// (StepStatus::approximate_contact). complementarity_aware needs a loss: it is exact here.
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
                     GradientMode mode = GradientMode::exact);
 
@@ -54,7 +56,7 @@ struct StateTangent {
 };
 
 /// The reverse product: from the gradient of a loss with respect to the next state, `g`, to those with respect to state
-/// and control. True if it is not the derivative of the step (never with `exact`).
+/// and control. True if it is not the derivative of the step, as above.
 bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
               VectorX& g_u, GradientMode mode = GradientMode::exact);
 

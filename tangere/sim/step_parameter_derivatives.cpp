@@ -251,14 +251,11 @@ void fill_impact(const World& world, const Tape& impact, int contact, Workspace:
 
 }  // namespace
 
-void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
                               std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   Workspace::Memory& m = workspace.memory();
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
-  if (m.smooth != nullptr) {
-    smooth_parameter_jacobians(world, tape, m, parameters, out);
-    return;
-  }
+  if (m.smooth != nullptr) return smooth_parameter_jacobians(world, tape, m, parameters, out);
   const auto count = static_cast<int>(parameters.size());
   const MomentColumns moments = moment_columns(world, parameters);
   if (tape.bounced()) {
@@ -271,7 +268,7 @@ void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
       fill_part(world, tape.after_impact(i), m, parameters, impact.after);
     }
     BounceChain(world, tape, workspace).apply(columns, out.q, out.v);
-    return;
+    return false;
   }
   out.v.resize(world.nv(), count);
   out.q.setZero(world.nv(), count);
@@ -280,6 +277,7 @@ void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   m.block_q = MatrixX::Zero(world.nv(), count);
   if (world.options().integrator == Integrator::semi_implicit) m.block_q = world.options().time_step * out.v;
   integration.forward(out.q, m.block_q, out.v, &moments);
+  return false;
 }
 
 }  // namespace tangere

@@ -51,8 +51,9 @@ struct StepParameterJacobians {
 /// Of the next state, sets held. The friction of a pair is the smaller of two: the other one has no effect (of equals,
 /// that of the first shape counts). The constants that scale the compliance are held, which matters only where rows
 /// repeat each other and slide in different directions. Contacts whose features do not live on as a shape grows
-/// (contact/contact_size.hpp) are taken to stay where they are.
-void step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+/// (contact/contact_size.hpp) are taken to stay where they are. True if they are not those of the step: after smooth
+/// contact that was not solved.
+bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
                               std::span<const StepParameter> parameters, StepParameterJacobians& out);
 
 }  // namespace tangere

@@ -527,7 +527,7 @@ class CliTest(unittest.TestCase):
             ([stack, "--steps", "-1"], "--steps: must not be negative"),
             ([stack, "--kappa", "1e-3"], "--kappa: is for smooth contact"),
             ([stack, "--base", "free"], "--base: is for a URDF"),
-            ([stack, "--contact", "single_level", "--kappa", "0"], "kappa: must be between 1e-12 and 0.1, got 0"),
+            ([stack, "--contact", "single_level", "--kappa", "0"], "simulate: --kappa: must be between 1e-12 and 0.1, got 0"),
             ([stack, "--fps", "0"], "--fps: must be above 0"),
             ([stack, "--u", "1,2"], "--u: needs 30 numbers, got 2"),
             ([str(SCENES / "pendulum.urdf"), "--u", "nan"], "--u: must be finite"),

@@ -67,11 +67,14 @@ TEST(SmoothStep, TowersStandOnSeveralPoints) {
 TEST(SmoothStep, BallsHaveOnePoint) {
   WorldOptions options = smooth(0.01, 1e-6);
   options.smooth.points = 5;
-  const StepCase scene =
-      free_bodies("ball", {{.shape = Sphere{0.2}, .X_WB = Pose::translation({0, 0, 0.2})}}, 0.5, 0.0, options);
-  Workspace workspace(scene.world);
-  State next;
-  EXPECT_EQ(step(scene.world, scene.state, at_ease(scene.world), workspace, next).contacts.size(), 1U);
+  for (const Shape& shape : {Shape(Sphere{0.2}), Shape(Bundle{{{Sphere{0.2}, Pose()}}}),
+                             Shape(MinkowskiSum{{{Sphere{0.15}, Pose()}, {Ellipsoid{{0.05, 0.05, 0.05}}, Pose()}}})}) {
+    const StepCase scene =
+        free_bodies("ball", {{.shape = shape, .X_WB = Pose::translation({0, 0, 0.2})}}, 0.5, 0.0, options);
+    Workspace workspace(scene.world);
+    State next;
+    EXPECT_EQ(step(scene.world, scene.state, at_ease(scene.world), workspace, next).contacts.size(), 1U);
+  }
 }
 
 /// The highest point after the first bounce.
@@ -79,7 +82,7 @@ double rebound_height(const World& world, State state, double radius) {
   Workspace workspace(world);
   bool bounced = false;
   double highest = 0.0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     const double before = state.v[2];
     EXPECT_EQ(step(world, state, at_ease(world), workspace, state).status, StepStatus::solved);
     bounced = bounced || (before < 0.0 && state.v[2] > 0.0);
@@ -104,6 +107,23 @@ TEST(SmoothStep, BallsBounceToTheSquareOfRestitution) {
         const double allowed = 3.0 * dt * std::sqrt(2.0 * 9.81 * height);
         EXPECT_NEAR(rebound_height(scene.world, scene.state, radius), e * e * height, allowed) << dt;
       }
+}
+
+/// The gates of a bounce are as narrow in short steps as in long ones, and at every κ.
+TEST(SmoothStep, BallsBounceAlikeInShortStepsAndAtLargeKappa) {
+  const double radius = 0.1;
+  const double height = 0.5;
+  for (const double kappa : {1e-3, 1e-4, 1e-6, 1e-8})
+    for (const double dt : {1e-2, 1e-3, 1e-4}) {
+      FreeBody ball{.shape = Sphere{radius}, .X_WB = Pose::translation({0, 0, radius + 0.05})};
+      // as after the fall so far
+      ball.velocity[2] = -std::sqrt(2.0 * 9.81 * (height - 0.05));
+      const StepCase scene = free_bodies("ball", {ball}, 0.5, 0.8 / 0.9, smooth(dt, kappa));
+      const double expected = 0.64 * height;
+      // a step's way, within which the impact lies, and what κ softens
+      const double allowed = 0.03 * expected + dt * std::sqrt(2.0 * 9.81 * height);
+      EXPECT_NEAR(rebound_height(scene.world, scene.state, radius), expected, allowed) << kappa << " " << dt;
+    }
 }
 
 /// The energy that flights of such steps keep: half the velocity's way of a step is not yet fallen.

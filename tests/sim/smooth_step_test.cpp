@@ -70,6 +70,25 @@ TEST(SmoothStep, BoxAtRestStaysAtEveryKappa) {
     }
 }
 
+/// κ relaxes a force, however short the steps are: what is laid on the floor has the energy of its barrier, a few times
+/// 100 κ of its size and weight, and not more the shorter the step.
+TEST(SmoothStep, BoxesLaidDownStayInShortSteps) {
+  const double reach = 0.1 * std::sqrt(3.0);
+  for (const double kappa : {1e-3, 1e-4, 1e-6})
+    for (const double dt : {1e-2, 1e-3, 1e-4}) {
+      const StepCase scene = free_bodies("rest", {{.shape = cube(0.2), .X_WB = Pose::translation({0, 0, 0.1})}}, 0.5,
+                                         0.0, smooth(dt, kappa));
+      Workspace workspace(scene.world);
+      State state = scene.state;
+      double highest = 0.0;
+      for (int i = 0; i < static_cast<int>(0.3 / dt); ++i) {
+        ASSERT_EQ(step(scene.world, state, at_ease(scene.world), workspace, state).status, StepStatus::solved);
+        highest = std::max(highest, state.q[2] - 0.1);
+      }
+      EXPECT_LE(highest, 15.0 * 100.0 * kappa * reach) << kappa << " " << dt;
+    }
+}
+
 /// The paper's Appendix C: a box on the ground. The solution is known, and the Jacobian has full rank though any point
 /// of the face could be the contact point.
 TEST(SmoothStep, BoxOnGroundIsSolvedExactlyAndHasAJacobian) {
@@ -339,6 +358,12 @@ TEST(SmoothStep, TorsionStopsWhatIsFlatAndOnlyThat) {
   EXPECT_LE(std::abs(spin(box, 0.2)), 1e-3);
   EXPECT_NEAR(spin(box, 0.0), 3.0, 1e-2);
   EXPECT_NEAR(spin(ball, 0.2), 3.0, 1e-3);
+  // a ball by another name
+  for (const Shape& shape : {Shape(Bundle{{{Sphere{0.2}, Pose()}}}),
+                             Shape(MinkowskiSum{{{Sphere{0.15}, Pose()}, {Sphere{0.05}, Pose()}}})}) {
+    ball.shape = shape;
+    EXPECT_NEAR(spin(ball, 0.2), 3.0, 1e-3) << shape.type_name();
+  }
 }
 
 TEST(SmoothStep, PyramidsOfFrictionHoldToo) {

@@ -1,0 +1,144 @@
+/// Tapes of smooth steps: only those of the same world have derivatives, and what was not solved says so.
+
+#include <gtest/gtest.h>
+
+#include "tangere/math/error.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/sim/step_parameters.hpp"
+#include "tests/sim/smooth_support.hpp"
+
+namespace tangere::test {
+namespace {
+
+/// Links with limits and dry friction, one after another.
+Model chain_of_links() {
+  ModelBuilder builder("chain");
+  const Shape rod = Capsule{.radius = 0.05, .length = 0.4};
+  int parent = kWorld;
+  for (int i = 0; i < 8; ++i)
+    parent = builder.add_body({.name = "link" + std::to_string(i), .inertia = mass_properties(rod, 500.0)},
+                              {.name = "joint" + std::to_string(i),
+                               .type = JointType::revolute,
+                               .X_PJ = Pose::translation({0.2, 0, 0}),
+                               .X_CJ = Pose::translation({-0.2, 0, 0}),
+                               .axis = {0, 1, 0},
+                               .dofs = {{.lower = -0.5, .upper = 0.5, .friction = 0.1}}},
+                              parent);
+  return builder.build();
+}
+
+Tape tape_of(const World& world, const State& state) {
+  Workspace workspace(world);
+  State next;
+  Tape tape;
+  (void)step(world, state, at_ease(world), workspace, next, &tape);
+  return tape;
+}
+
+void expect_refused(const World& world, const Tape& tape) {
+  Workspace workspace(world);
+  // memory of another step
+  State next;
+  (void)step(world, {neutral_configuration(world.model()), VectorX::Zero(world.nv())}, at_ease(world), workspace, next);
+  StepJacobians jacobians;
+  EXPECT_THROW((void)step_jacobians(world, tape, workspace, jacobians), InputError);
+  StateTangent g{VectorX::Ones(world.nv()), VectorX::Ones(world.nv())};
+  StateTangent before;
+  VectorX g_u;
+  EXPECT_THROW((void)step_vjp(world, tape, workspace, g, before, g_u), InputError);
+  StepParameterJacobians by_parameters;
+  EXPECT_THROW((void)step_parameter_jacobians(world, tape, workspace, all_step_parameters(world), by_parameters),
+               InputError);
+}
+
+TEST(SmoothTapes, OfOtherJointRowsAreRefused) {
+  const Model model = chain_of_links();
+  const State state{VectorX::Zero(8), VectorX::Zero(8)};
+  WorldOptions options = smooth(0.01, 1e-6);
+  const World limited(model, {}, options);
+  options.contact.joint_limits = false;
+  const World rubbing(model, {}, options);
+  options.contact.joint_friction = false;
+  const World loose(model, {}, options);
+  for (const World* other : {&rubbing, &loose}) {
+    expect_refused(*other, tape_of(limited, state));
+    expect_refused(limited, tape_of(*other, state));
+  }
+}
+
+TEST(SmoothTapes, OfOtherContactsAreRefused) {
+  const FreeBody box{.shape = cube(0.4), .X_WB = Pose::translation({0, 0, 0.2})};
+  const auto world_of = [&](auto&& change) {
+    WorldOptions options = smooth(0.01, 1e-6);
+    change(options);
+    return free_bodies("box", {box}, 0.5, 0.0, options);
+  };
+  const StepCase plain = world_of([](WorldOptions&) {});
+  const StepCase others[] = {world_of([](WorldOptions& options) { options.formulation = Formulation::bilevel; }),
+                             world_of([](WorldOptions& options) { options.smooth.points = 5; }),
+                             world_of([](WorldOptions& options) { options.smooth.friction = FrictionShape::pyramid; }),
+                             world_of([](WorldOptions& options) { options.smooth.torsion = 0.0; })};
+  for (const StepCase& other : others) {
+    expect_refused(plain.world, tape_of(other.world, other.state));
+    expect_refused(other.world, tape_of(plain.world, plain.state));
+  }
+  const StepCase hard = world_of([](WorldOptions& options) { options.formulation = Formulation::lcp; });
+  expect_refused(plain.world, tape_of(hard.world, hard.state));
+}
+
+/// A box that comes down on a corner, and too few iterations for it.
+StepCase hopeless(double smallest_part) {
+  WorldOptions options = smooth(0.01, 1e-6);
+  options.smooth.max_iterations = 3;
+  options.smooth.smallest_part = smallest_part;
+  FreeBody box{.shape = Box{.size = {0.3, 0.2, 0.1}}, .X_WB = {so3::exp(Vector3(0.3, 0.4, 0)), Vector3(0, 0, 0.15)}};
+  box.velocity << 0.5, 0.0, -3.0, 1.0, 2.0, 0.0;
+  return free_bodies("box", {box}, 0.5, 0.0, options);
+}
+
+TEST(SmoothTapes, OfWhatWasNotSolvedSaySo) {
+  for (const double smallest_part : {1.0, 0.5}) {
+    const StepCase scene = hopeless(smallest_part);
+    const Tape tape = tape_of(scene.world, scene.state);
+    ASSERT_EQ(tape.status, StepStatus::approximate_contact);
+    Workspace workspace(scene.world);
+    StepJacobians jacobians;
+    EXPECT_TRUE(step_jacobians(scene.world, tape, workspace, jacobians));
+    StateTangent g{VectorX::Ones(6), VectorX::Ones(6)};
+    StateTangent before;
+    VectorX g_u;
+    EXPECT_TRUE(step_vjp(scene.world, tape, workspace, g, before, g_u));
+    StepParameterJacobians by_parameters;
+    EXPECT_TRUE(
+        step_parameter_jacobians(scene.world, tape, workspace, all_step_parameters(scene.world), by_parameters));
+  }
+}
+
+TEST(SmoothTapes, OfWhatWasSolvedSaySoToo) {
+  const StepCase scene =
+      free_bodies("box", {{.shape = cube(0.4), .X_WB = Pose::translation({0, 0, 0.2})}}, 0.5, 0.0, smooth(0.01, 1e-6));
+  const Tape tape = tape_of(scene.world, scene.state);
+  Workspace workspace(scene.world);
+  StepJacobians jacobians;
+  EXPECT_FALSE(step_jacobians(scene.world, tape, workspace, jacobians));
+  StepParameterJacobians by_parameters;
+  EXPECT_FALSE(step_parameter_jacobians(scene.world, tape, workspace, all_step_parameters(scene.world), by_parameters));
+}
+
+/// An iterate that no start could make a solution of is not what the next step starts from.
+TEST(SmoothTapes, WhatWasNotSolvedIsNoStart) {
+  const StepCase scene = hopeless(1.0);
+  Workspace workspace(scene.world);
+  State next;
+  ASSERT_EQ(step(scene.world, scene.state, at_ease(scene.world), workspace, next).status,
+            StepStatus::approximate_contact);
+  State after;
+  State after_cold;
+  (void)step(scene.world, next, at_ease(scene.world), workspace, after);
+  Workspace cold(scene.world);
+  (void)step(scene.world, next, at_ease(scene.world), cold, after_cold);
+  EXPECT_EQ((after.q - after_cold.q).norm() + (after.v - after_cold.v).norm(), 0.0);
+}
+
+}  // namespace
+}  // namespace tangere::test
