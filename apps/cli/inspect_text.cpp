@@ -162,7 +162,7 @@ std::string constraints(const Model& model) {
 std::string excluded_pairs(const Model& model) {
   std::vector<JointSpec> joints;
   for (const Joint& joint : model.joints()) joints.push_back(joint.spec);
-  const auto neighbours = neighbour_pairs(model.bodies(), joints);
+  const auto neighbours = neighbour_pairs(model.bodies(), joints, model.constraints());
   std::vector<Row> rows = {{"never collide", ""}};
   for (const auto& pair : model.excluded_pairs())
     if (!std::binary_search(neighbours.begin(), neighbours.end(), pair))
