@@ -158,11 +158,11 @@ std::string constraints(const Model& model) {
   return section(rows, {false, false, false, false});
 }
 
-/// Pairs that were asked for; neighbours never collide.
+/// Pairs that were asked for, and those of loops; neighbours never collide.
 std::string excluded_pairs(const Model& model) {
   std::vector<JointSpec> joints;
   for (const Joint& joint : model.joints()) joints.push_back(joint.spec);
-  const auto neighbours = neighbour_pairs(model.bodies(), joints, model.constraints());
+  const auto neighbours = neighbour_pairs(model.bodies(), joints, {});
   std::vector<Row> rows = {{"never collide", ""}};
   for (const auto& pair : model.excluded_pairs())
     if (!std::binary_search(neighbours.begin(), neighbours.end(), pair))

@@ -121,8 +121,8 @@ struct Tape {
   [[nodiscard]] const Tape& after_impact(int i) const { return parts[2 * static_cast<std::size_t>(i) + 1]; }
 };
 
-/// Memory of steps and of their derivatives, and the warm start. One per thread; nothing is allocated once it has seen
-/// as many contacts.
+/// Memory of steps and of their derivatives, and the warm start. One per thread. Nothing is allocated for
+/// islands of as many rows as it has seen; impacts inside a step, and derivatives through them, allocate.
 class Workspace {
  public:
   explicit Workspace(const World& world);

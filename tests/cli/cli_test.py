@@ -511,7 +511,7 @@ class CliTest(unittest.TestCase):
     def test_simulate_points(self):
         scene = str(SCENES / "mixed_stack.json")
         self.assertEqual(run("simulate", scene, "--steps", "20", "--contact", "single_level", "--points", "4").returncode, 0)
-        for arguments, told in ((("--contact", "single_level", "--points", "9"), "smooth.points: must be between 1 and 5"), (("--points", "3"), "is for smooth contact")):
+        for arguments, told in ((("--contact", "single_level", "--points", "9"), "--points: must be between 1 and 5"), (("--points", "3"), "is for smooth contact")):
             result = run("simulate", scene, "--steps", "5", *arguments)
             self.assertEqual(result.returncode, 2)
             self.assertIn(told, result.stderr)

@@ -61,11 +61,16 @@ TEST(Model, BodiesHeldTogetherDoNotCollide) {
   builder.add_body(ball("base"), hinge("base"));
   builder.add_body(ball("bracket"), {.name = "bolt", .type = JointType::fixed}, "base");
   builder.add_body(ball("camera"), {.name = "screw", .type = JointType::fixed}, "bracket");
-  builder.add_body(ball("drone"), {.name = "air", .type = JointType::free}, "base");
+  // only bodies with shapes can touch
+  BodySpec drone = ball("drone");
+  drone.shapes = {{.shape = Sphere{0.1}}};
+  BodySpec cargo = ball("cargo");
+  cargo.shapes = drone.shapes;
+  builder.add_body(drone, {.name = "air", .type = JointType::free}, "base");
   builder.add_body(ball("arm"), hinge("arm"), "bracket");
   builder.add_body(ball("post"), {.name = "ground", .type = JointType::fixed});
   builder.add_body(ball("hook"), hinge("hook"), "arm");
-  builder.add_body(ball("cargo"), {.name = "knot", .type = JointType::fixed}, "hook");
+  builder.add_body(cargo, {.name = "knot", .type = JointType::fixed}, "hook");
   builder.add_constraint({.name = "loop",
                           .kind = LoopConstraint::Kind::connect,
                           .body_A = builder.find_body("drone"),
