@@ -75,7 +75,8 @@ class Model {
   [[nodiscard]] const Joint& joint(int i) const { return joints_[static_cast<std::size_t>(i)]; }
   /// One a velocity coordinate.
   [[nodiscard]] std::span<const DofSpec> dofs() const { return dofs_; }
-  /// Body pairs that never collide (first < second), sorted: asked for, or joined by a loop or a joint that is not free.
+  /// Body pairs that never collide (first < second), sorted: asked for, or joined by a loop or a joint that is not
+  /// free.
   [[nodiscard]] std::span<const std::pair<int, int>> excluded_pairs() const { return excluded_; }
   /// Neither excluded nor held together by fixed joints.
   [[nodiscard]] bool may_collide(int body_A, int body_B) const;
