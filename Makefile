@@ -1,6 +1,8 @@
 # The front door. Everything here is CMake presets underneath; see CMakePresets.json.
 
 JOBS ?= $(shell nproc)
+# one more than cores: the browser and the server tests mostly wait
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 CTEST_ARGS ?=
 FUZZ_SECONDS ?= 600
 
@@ -59,7 +61,7 @@ test-clang: packages-test packages-lint test-dev-clang  ## all tests, built with
 test-debug: packages-test  ## all tests, Eigen memory filled with NaN and allocation checks on
 
 test-%: compile-%
-	ctest --preset $* --parallel $(JOBS) $(CTEST_ARGS)
+	ctest --preset $* --parallel $(TEST_JOBS) $(CTEST_ARGS)
 	@echo "tangere: all tests passed ($*)"
 
 configure-%:
