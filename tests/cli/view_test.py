@@ -12,18 +12,12 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-BINARY = ""
-SCENES = Path(__file__).resolve().parent.parent.parent / "scenes"
-
-
-def run(*arguments):
-    return subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=300)
+from command import BINARY, SCENES, CommandTest, run
 
 
 class Server:
@@ -119,12 +113,7 @@ def length_of(data):
     return struct.unpack(">Q", data[2:10])[0] if short == 127 else short
 
 
-class ViewTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.path = Path(self.folder.name)
-
+class ViewTest(CommandTest):
     def record(self, name="run.json", steps=40):
         file = self.path / name
         result = run("simulate", str(SCENES / "mixed_stack.json"), "--steps", str(steps), "--record", str(file))
@@ -432,5 +421,4 @@ class ViewTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BINARY = sys.argv.pop(1)
     unittest.main()
