@@ -128,6 +128,37 @@ StepCase standing_link(const WorldOptions& options) {
   return {"StandingLink", std::move(world), std::move(state), VectorX::Constant(1, 0.1)};
 }
 
+/// A box that tumbles, with its mass off its middle and a ballast fixed to it, askew: nothing of its inertia is
+/// symmetric, and its centre is where no shape has one.
+StepCase ballasted(const std::string& name, const Pose& X, const Vector6& velocity, double restitution,
+                   const WorldOptions& options) {
+  ModelBuilder builder(name);
+  builder.add_body({.name = "floor",
+                    .shapes = {{.name = "floor",
+                                .shape = HalfSpace{Vector3::UnitZ(), 0.0},
+                                .friction = 0.4,
+                                .restitution = restitution > 0.0 ? 0.9 : 0.0}}},
+                   {.name = "floor"});
+  const Shape box = Box{.size = {0.4, 0.3, 0.2}};
+  MassProperties inertia = inertia_of(box, 1.0);
+  inertia.center = {0.05, -0.04, 0.02};
+  const int body =
+      builder.add_body({.name = "box",
+                        .inertia = inertia,
+                        .shapes = {{.name = "box", .shape = box, .friction = 0.3, .restitution = restitution}}},
+                       {.name = "box", .type = JointType::free});
+  MassProperties ballast = inertia_of(Box{.size = {0.1, 0.2, 0.05}}, 0.5);
+  ballast.center = {0.01, 0.02, -0.01};
+  builder.add_body({.name = "ballast", .inertia = ballast},
+                   {.name = "bolt", .type = JointType::fixed, .X_PJ = turned({0.1, 0.05, 0.06}, {0.3, -0.2, 0.4})},
+                   body);
+  World world(builder.build(), {}, options);
+  State state{neutral_configuration(world.model()), velocity};
+  state.q.head<3>() = X.p;
+  state.q.tail<4>() = Eigen::Quaterniond(X.R).coeffs();
+  return {name, std::move(world), std::move(state), VectorX::LinSpaced(6, -0.02, 0.03)};
+}
+
 /// A scene at its last keyframe (Nimble's benchmark states), a little off it so that nothing ties.
 StepCase scene_case(const std::string& name, const std::string& file, WorldOptions options) {
   options.contact.joint_limits = false;
@@ -226,6 +257,19 @@ std::vector<StepCase> make_cases() {
       "LargeBoxSliding",
       {{Box{.size = {40.0, 30.0, 20.0}}, turned({10.0, -20.0, 9.99}, {0.0, 0.0, 0.3}), twist(7.0, -4.0, -0.1), 1e4}},
       0.3, 0.0, fine));
+
+  // what tumbles: a third of a radian a step in the air, sliding on a corner, and bouncing inside the step
+  WorldOptions coarse = fine;
+  coarse.time_step = 0.02;
+  cases.push_back(ballasted("TumblingBallast", turned({0.1, 0.2, 3.0}, {0.3, 0.2, 0.1}),
+                            twist(0.4, -0.3, 0.2, 9.0, -12.0, 5.0), 0.0, coarse));
+  cases.push_back(ballasted("BallastOnACorner", turned({0.0, 0.0, 0.2350}, {0.5, 0.7, 0.2}),
+                            twist(0.3, 0.4, -0.5, 4.0, -3.0, 5.0), 0.0, fine));
+  cases.push_back(ballasted("BallastBouncing", turned({0.0, 0.0, 0.2560}, {0.5, 0.7, 0.2}),
+                            twist(0.4, 1.2, -2.3, 6.0, -4.0, 5.0), 0.7, fine));
+  coarse.integrator = Integrator::explicit_position;
+  cases.push_back(ballasted("BallastByItsOldVelocity", turned({0.0, 0.0, 0.2350}, {0.5, 0.7, 0.2}),
+                            twist(0.3, 0.4, -0.5, 4.0, -3.0, 5.0), 0.0, coarse));
 
   // bodies against each other
   // not quite parallel: which face the normal belongs to is then no tie
