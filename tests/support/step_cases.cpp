@@ -276,6 +276,12 @@ std::vector<StepCase> make_cases() {
   cases.push_back(free_bodies(
       "Stack", {{box, turned({0.1, -0.2, 0.0993})}, {box, turned({0.15, -0.17, 0.2987}, {3e-4, 2e-4, 0.4})}}, 0.6, 0.0,
       fine));
+  WorldOptions by_old_velocity = fine;
+  by_old_velocity.integrator = Integrator::explicit_position;
+  cases.push_back(free_bodies("SpinningStackByItsOldVelocity",
+                              {{box, turned({0.1, -0.2, 0.0993}), twist(0.0, 0.0, 0.0, 0.0, 0.0, 2.0)},
+                               {box, turned({0.15, -0.17, 0.2987}, {3e-4, 2e-4, 0.4})}},
+                              0.6, 0.0, by_old_velocity));
   cases.push_back(free_bodies("SlidingStack",
                               {{box, turned({0.1, -0.2, 0.0993}), twist(0.5, 0.3, 0.0)},
                                {box, turned({0.15, -0.17, 0.2987}, {2e-4, 3e-4, 0.4}), twist(-0.4, 0.8, 0.0)}},
