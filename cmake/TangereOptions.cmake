@@ -79,3 +79,23 @@ endif()
 
 target_compile_definitions(
   tangere_options INTERFACE $<$<OR:$<BOOL:${TANGERE_ASSERTS}>,$<CONFIG:Debug,RelWithDebInfo>>:TANGERE_ENABLE_ASSERTS>)
+
+# tangere_precompile(target header...) or (target REUSE_FROM other): its sources find these headers read already. Never for
+# the library: its sources show that every header compiles alone.
+function(tangere_precompile target)
+  if(NOT TANGERE_PRECOMPILE)
+    return()
+  endif()
+  if("${ARGV1}" STREQUAL "REUSE_FROM")
+    target_precompile_headers(${target} ${ARGN})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+  if(TANGERE_CCACHE)
+    # ccache looks into precompiled headers only when told so
+    set_target_properties(
+      ${target} PROPERTIES CXX_COMPILER_LAUNCHER
+                           "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${TANGERE_CCACHE}")
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  endif()
+endfunction()

@@ -27,18 +27,6 @@ constexpr double kUnbounded = 1e-10;
   throw InputError("A", "unbounded, no face towards " + detail::to_text(direction));
 }
 
-/// Area-weighted normal of a polygon (Newell), which averages the rounding of its vertices.
-Vector3 polygon_normal(const MatrixX3& vertices, const std::vector<int>& polygon) {
-  const Vector3 origin = vertices.row(polygon.front()).transpose();
-  Vector3 normal = Vector3::Zero();
-  for (std::size_t k = 1; k + 1 < polygon.size(); ++k) {
-    const Vector3 a = vertices.row(polygon[k]).transpose() - origin;
-    const Vector3 b = vertices.row(polygon[k + 1]).transpose() - origin;
-    normal += a.cross(b);
-  }
-  return normal;
-}
-
 /// The extreme points of a hull and its facets over them. A point on fewer than three facets is not extreme.
 Hull assemble(const MatrixX3& points, const std::vector<detail::HullFacet>& facets) {
   std::vector<int> incidences(static_cast<std::size_t>(points.rows()), 0);
@@ -61,7 +49,7 @@ Hull assemble(const MatrixX3& points, const std::vector<detail::HullFacet>& face
     for (int i : facet.points)
       if (kept_as[static_cast<std::size_t>(i)] >= 0) face.push_back(kept_as[static_cast<std::size_t>(i)]);
     if (face.size() < 3) continue;
-    const Vector3 normal = polygon_normal(hull.vertices, face);
+    const Vector3 normal = detail::polygon_normal(hull.vertices, face);
     normals.push_back(normal.dot(facet.normal) > 0.0 ? normal.normalized() : facet.normal);
     hull.faces.push_back(std::move(face));
   }

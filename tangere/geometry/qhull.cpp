@@ -17,7 +17,8 @@
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
-#include <Eigen/SVD>
+
+#include "tangere/geometry/spread.hpp"
 
 extern "C" {
 #include <libqhull_r/qhull_ra.h>
@@ -33,6 +34,8 @@ constexpr double kFlat = 1e-10;
 /// same number in Qhull's options). It is well above the rounding of a dual or of a face's normal, which else leave
 /// slivers.
 constexpr double kMerge = 1e-10;
+/// The cosine between a facet's normal and Qhull's from which the former counts.
+constexpr double kTrusted = 0.999;
 constexpr char kQhullOptions[] = "qhull Pp C-1e-10";
 
 /// A plane n' · x' + o' ≤ 0 in whitened coordinates with the points on it.
@@ -71,10 +74,13 @@ bool run_qhull(std::vector<double>& coordinates, int count, std::vector<RawFacet
   qh_memfreeshort(qh, &long_count, &long_bytes);
   std::fclose(messages);
   std::free(text);
+  // Qhull hashes addresses, so the order of facets and of their points changes from run to run: ours does not
+  for (RawFacet& facet : facets) std::sort(facet.points.begin(), facet.points.end());
+  std::sort(facets.begin(), facets.end(), [](const RawFacet& a, const RawFacet& b) { return a.points < b.points; });
   return failure == 0;
 }
 
-/// Sorts a convex polygon's points by angle about its mean, counter-clockwise about `normal`.
+/// Sorts a convex polygon's points by angle about its mean, counter-clockwise about `normal`, from the lowest index on.
 void sort_around(std::vector<int>& polygon, const MatrixX3& points, const Vector3& normal) {
   Vector3 mean = Vector3::Zero();
   for (int i : polygon) mean += points.row(i).transpose() / static_cast<double>(polygon.size());
@@ -88,37 +94,14 @@ void sort_around(std::vector<int>& polygon, const MatrixX3& points, const Vector
   for (int i : polygon) order.emplace_back(angle(i), i);
   std::sort(order.begin(), order.end());
   for (std::size_t k = 0; k < order.size(); ++k) polygon[k] = order[k].second;
+  std::rotate(polygon.begin(), std::min_element(polygon.begin(), polygon.end()), polygon.end());
 }
 
-/// The triangle R of points = Q R (one point a row), by Householder's reflections. It has the points' singular values
-/// and axes. Sums run point by point: those of Eigen go by the address of the data, and so would the last bits.
-Matrix3 triangle_of(std::vector<Vector3> points) {
-  Matrix3 R = Matrix3::Zero();
-  const std::size_t count = points.size();
-  for (std::size_t k = 0; k < std::min<std::size_t>(3, count); ++k) {
-    const auto column = static_cast<Eigen::Index>(k);
-    // the reflection I - v vᵀ / (vᵀ v / 2) that leaves one entry of the column
-    double largest = 0.0;
-    for (std::size_t i = k; i < count; ++i) largest = std::max(largest, std::abs(points[i][column]));
-    if (largest > 0.0) {
-      std::vector<double> v(count - k);
-      double square = 0.0;
-      for (std::size_t i = k; i < count; ++i) {
-        v[i - k] = points[i][column] / largest;
-        square += v[i - k] * v[i - k];
-      }
-      const double length = std::copysign(std::sqrt(square), v[0]);
-      const double half = square + length * v[0];
-      v[0] += length;
-      for (Eigen::Index j = column; j < 3; ++j) {
-        double dot = 0.0;
-        for (std::size_t i = k; i < count; ++i) dot += v[i - k] * points[i][j];
-        for (std::size_t i = k; i < count; ++i) points[i][j] -= dot / half * v[i - k];
-      }
-    }
-    R.row(column).tail(3 - column) = points[k].tail(3 - column).transpose();
-  }
-  return R;
+/// The facet's unit normal from its points: unlike Qhull's own it has the same bits whatever order Qhull met them in.
+Vector3 facet_normal(const RawFacet& facet, const MatrixX3& points) {
+  const Vector3 normal = polygon_normal(points, facet.points).normalized();
+  // a sliver's may be rounding
+  return normal.dot(facet.normal) > kTrusted ? normal : facet.normal;
 }
 
 /// One index for each group of points within kMerge of each other, ascending.
@@ -141,29 +124,35 @@ std::vector<int> distinct(const MatrixX3& points) {
 
 }  // namespace
 
+Vector3 polygon_normal(const MatrixX3& points, const std::vector<int>& polygon) {
+  const Vector3 origin = points.row(polygon.front()).transpose();
+  Vector3 normal = Vector3::Zero();
+  for (std::size_t k = 1; k + 1 < polygon.size(); ++k) {
+    const Vector3 a = points.row(polygon[k]).transpose() - origin;
+    const Vector3 b = points.row(polygon[k + 1]).transpose() - origin;
+    normal += a.cross(b);
+  }
+  return normal;
+}
+
 QhullResult convex_hull(const MatrixX3& points) {
   QhullResult result;
 
   // whiten
-  Vector3 mean = Vector3::Zero();
-  for (Eigen::Index i = 0; i < points.rows(); ++i) mean += points.row(i).transpose();
-  mean /= static_cast<double>(std::max<Eigen::Index>(points.rows(), 1));
-  std::vector<Vector3> centred;
-  for (Eigen::Index i = 0; i < points.rows(); ++i) centred.emplace_back(points.row(i).transpose() - mean);
-  const Eigen::JacobiSVD<Matrix3> svd(triangle_of(centred), Eigen::ComputeFullV);
-  const Vector3 sigma = svd.singularValues();
-  result.flat_normal = svd.matrixV().col(2);
+  const Spread spread = spread_of(points);
+  const Vector3& sigma = spread.sigma;
+  result.flat_normal = spread.axes.col(2);
   if (!(sigma[2] > kFlat * sigma[0])) {
     result.flat = true;
     return result;
   }
-  Matrix3 axes = svd.matrixV();
+  Matrix3 axes = spread.axes;
   if (axes.determinant() < 0.0) axes.col(0) *= -1.0;  // a mirror would turn the polygons round
   const Matrix3 whiten = sigma.cwiseInverse().asDiagonal() * axes.transpose();
   const double unit = std::sqrt(static_cast<double>(points.rows()));
   MatrixX3 white(points.rows(), 3);
   for (Eigen::Index i = 0; i < points.rows(); ++i)
-    white.row(i) = unit * (whiten * centred[static_cast<std::size_t>(i)]).transpose();
+    white.row(i) = unit * (whiten * spread.centred[static_cast<std::size_t>(i)]).transpose();
 
   // hull
   const std::vector<int> kept = distinct(white);
@@ -180,7 +169,7 @@ QhullResult convex_hull(const MatrixX3& points) {
   for (RawFacet& raw : facets) {
     for (int& i : raw.points) i = kept[static_cast<std::size_t>(i)];
     sort_around(raw.points, white, raw.normal);
-    const Vector3 normal = (whiten.transpose() * raw.normal).normalized();
+    const Vector3 normal = (whiten.transpose() * facet_normal(raw, white)).normalized();
     double offset = 0.0;
     for (int i : raw.points) offset += points.row(i).dot(normal) / static_cast<double>(raw.points.size());
     result.facets.push_back({normal, offset, std::move(raw.points)});

@@ -23,7 +23,10 @@ struct QhullResult {
   std::vector<HullFacet> facets;
 };
 
-/// Facets of the convex hull of finite points (one a row).
+/// Area-weighted normal of a polygon over points, one a row (Newell): averages the rounding of its points.
+[[nodiscard]] Vector3 polygon_normal(const MatrixX3& points, const std::vector<int>& polygon);
+
+/// Facets of the convex hull of finite points (one a row), in an order that depends on the points alone.
 [[nodiscard]] QhullResult convex_hull(const MatrixX3& points);
 
 }  // namespace tangere::detail

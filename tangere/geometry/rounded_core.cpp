@@ -5,10 +5,10 @@
 #include <vector>
 
 #include <Eigen/Geometry>
-#include <Eigen/SVD>
 
 #include "tangere/geometry/polygon.hpp"
 #include "tangere/geometry/qhull.hpp"
+#include "tangere/geometry/spread.hpp"
 
 namespace tangere::detail {
 namespace {
@@ -101,15 +101,14 @@ std::optional<RoundedCore> rounded_core(const Shape& shape) {
 
   // dimension of the points' hull
   constexpr double kFlat = 1e-10;
-  const Vector3 mean = points.colwise().mean().transpose();
-  const MatrixX centred = points.rowwise() - mean.transpose();
-  const Eigen::JacobiSVD<MatrixX> svd(centred, Eigen::ComputeThinU | Eigen::ComputeFullV);
-  Vector3 sigma = Vector3::Zero();
-  sigma.head(svd.singularValues().size()) = svd.singularValues();
+  const Spread spread = spread_of(points);
+  const Vector3& mean = spread.mean;
+  const Vector3& sigma = spread.sigma;
+  const MatrixX3 centred = points.rowwise() - mean.transpose();
 
   RoundedCore core{Dimension::point, radius, mean.transpose(), {}};
   if (sigma[0] <= kFlat * radius) return core;
-  const Vector3 along = svd.matrixV().col(0);
+  const Vector3 along = spread.axes.col(0);
   if (sigma[1] <= kFlat * sigma[0]) {
     core.dimension = Dimension::segment;
     core.points.resize(2, 3);
@@ -120,7 +119,7 @@ std::optional<RoundedCore> rounded_core(const Shape& shape) {
   if (sigma[2] <= kFlat * sigma[0]) {
     core.dimension = Dimension::polygon;
     Eigen::Matrix<double, 3, 2> axes;
-    axes << along, svd.matrixV().col(1);
+    axes << along, spread.axes.col(1);
     const MatrixX2 corners = convex_polygon(centred * axes);
     core.hull = flat_prism((corners * axes.transpose()).rowwise() + mean.transpose(), axes.col(0).cross(axes.col(1)));
     return core;

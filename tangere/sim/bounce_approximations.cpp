@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <Eigen/QR>
-
+#include "tangere/contact/least_squares.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
@@ -25,13 +24,13 @@ std::vector<int> bouncing_rows(const Tape& tape) {
 void reflect(const World& world, const Tape& tape, const std::vector<int>& rows, StepJacobians& out) {
   const int nv = world.nv();
   const MatrixX J = tape.problem.jacobian(nv)(rows, Eigen::all);
-  const MatrixX P = J.completeOrthogonalDecomposition().pseudoInverse();
+  const MatrixX P = pseudo_inverse(J);
   const MatrixX G = (J * J.transpose()).cwiseProduct((P.transpose() * P).eval());
   VectorX gap(J.rows());
   for (Eigen::Index i = 0; i < J.rows(); ++i)
     gap[i] = J.row(i).dot(P.col(i)) +
              tape.problem.rows[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])].restitution;
-  const VectorX lambda = G.completeOrthogonalDecomposition().solve(gap);
+  const VectorX lambda = pseudo_inverse(G) * gap;
   MatrixX B = MatrixX::Identity(nv, nv);
   B.noalias() -= J.transpose() * lambda.asDiagonal() * P.transpose();
   // into the axes at the end of the step

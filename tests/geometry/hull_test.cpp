@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numbers>
 #include <set>
+#include <vector>
 
 #include <Eigen/Geometry>
 
@@ -118,6 +120,25 @@ TEST(Hull, RandomRoundTrips) {
     const Hull back = hull_of_half_spaces(hull.normals, hull.offsets);
     expect_consistent(back);
     expect_same_points(back.vertices, hull.vertices, 1e-9 * size);
+  }
+}
+
+/// Qhull's order goes by addresses; ours may not.
+TEST(Hull, SameBitsWhereverItsMemoryLies) {
+  Random random(13);
+  for (int trial = 0; trial < 20; ++trial) {
+    const Polytope polytope = random_polytope(random, 30);
+    const Hull first = hull_of_half_spaces(polytope.A, polytope.b);
+    for (std::size_t moved = 1; moved < 6; ++moved) {
+      // what is taken here, Qhull cannot have again
+      std::vector<std::unique_ptr<char[]>> taken;
+      for (std::size_t k = 0; k < 200; ++k) taken.push_back(std::make_unique<char[]>(16 + 37 * (k * moved % 97)));
+      const Hull again = hull_of_half_spaces(polytope.A, polytope.b);
+      ASSERT_EQ(again.faces, first.faces);
+      EXPECT_EQ(again.vertices, first.vertices);
+      EXPECT_EQ(again.normals, first.normals);
+      EXPECT_EQ(again.offsets, first.offsets);
+    }
   }
 }
 
