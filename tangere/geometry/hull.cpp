@@ -104,7 +104,8 @@ Hull hull_of_half_spaces(const MatrixX3& A, const VectorX& b) {
   check_half_spaces(A, b);
 
   // dual points, in units of the nearest face's distance
-  const VectorX norms = A.rowwise().norm();
+  VectorX norms(A.rows());
+  for (Eigen::Index i = 0; i < A.rows(); ++i) norms[i] = Vector3(A.row(i).transpose()).norm();
   const VectorX distances = b.cwiseQuotient(norms);
   const double unit = distances.minCoeff();
   const MatrixX3 normals = norms.cwiseInverse().asDiagonal() * A;
@@ -124,8 +125,9 @@ Hull hull_of_half_spaces(const MatrixX3& A, const VectorX& b) {
     const detail::HullFacet& facet = result.facets[f];
     if (facet.offset <= kUnbounded) throw_unbounded(facet.normal);
     const auto count = static_cast<Eigen::Index>(facet.points.size());
-    MatrixX planes(count, 3);
-    VectorX offsets(count);
+    // aligned ones: the sums of others go by their addresses, and so would the last bits
+    Eigen::Matrix<double, Eigen::Dynamic, 3> planes(count, 3);
+    Eigen::VectorXd offsets(count);
     for (Eigen::Index k = 0; k < count; ++k) {
       const int i = facet.points[static_cast<std::size_t>(k)];
       planes.row(k) = normals.row(i);

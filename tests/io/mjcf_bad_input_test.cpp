@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string>
+
 #include "tangere/io/mjcf_reader.hpp"
 #include "tangere/math/error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -167,6 +170,18 @@ TEST(MjcfBadInput, Files) {
   folder.write("m.obj", "nonsense\nf 1 2 3\n");
   const auto mesh = folder.write("mesh.xml", "<mujoco>\n<asset>\n<mesh file='m.obj'/></asset><worldbody/></mujoco>");
   EXPECT_TRUE(error_in_file(mesh).starts_with(mesh.string() + ":3: mujoco/asset/mesh: ")) << error_in_file(mesh);
+}
+
+/// Each is small enough alone.
+TEST(MjcfBadInput, IncludedFilesThatAreTooLargeTogether) {
+  const test::TemporaryFolder folder;
+  folder.write("a.xml", "<mujoco>" + std::string(33u << 20, ' ') + "</mujoco>");
+  const auto second = folder.write("b.xml", "<mujoco/>");
+  std::filesystem::resize_file(second, 33u << 20);
+  const auto main =
+      folder.write("main.xml", "<mujoco><include file='a.xml'/>\n<include file='b.xml'/><worldbody/></mujoco>");
+  EXPECT_EQ(error_in_file(main),
+            main.string() + ":2: mujoco/include.file: included files may have at most 64 MB together");
 }
 
 std::string repeated(const std::string& text, int count) {
