@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "apps/cli/text.hpp"
 
@@ -33,7 +34,7 @@ struct Axis {
 
   Axis(const std::vector<ChartLine>& lines, bool by_decades) : logarithmic(by_decades) {
     double largest = 0.0;
-    double smallest = INFINITY;
+    double smallest = std::numeric_limits<double>::infinity();
     for (const ChartLine& line : lines) {
       for (const double value : line.values) {
         if (!std::isfinite(value)) continue;
