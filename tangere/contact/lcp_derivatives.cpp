@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "tangere/contact/least_squares.hpp"
 #include "tangere/contact/row_motion.hpp"
@@ -60,6 +61,7 @@ void LcpDerivatives::factor_rows(const Model& model, const Data& data, const Sol
   A.noalias() = J_.view() * Z;
   transposed_.resize(static_cast<int>(count));
   scale_.resize(static_cast<std::size_t>((count + 7) / 8 * 8));
+  straight_factors_ = Factors::none;
   for (Eigen::Index i = 0; i < count; ++i) {
     A(i, i) += compliances_[static_cast<std::size_t>(i)];
     scale_[static_cast<std::size_t>(i)] = A.col(i).cwiseAbs().maxCoeff();
@@ -87,7 +89,7 @@ void LcpDerivatives::linearise(const Model& model, Data& data, const SolvedStep&
   time_step_ = step.problem.time_step;
   v_ = step.v;
   floating_dofs_.assign(step.floating_dofs.begin(), step.floating_dofs.end());
-  choose_rows(step);
+  choose_rows(model, step);
   reduce_pairs(step, use);
   fill_rows(model, step);
   smooth_terms(model, data, step);
@@ -122,37 +124,74 @@ void LcpDerivatives::expand(const Model& model, const Data& data) {
   d_tau_.reset(nv, nv) = -Y.rightCols(nv);
 }
 
-void LcpDerivatives::force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& df_dtau) {
-  const Eigen::Index nv = d_q_.rows();
-  const Eigen::Index count = J_.rows();
-  for (MatrixX* out : {&df_dq, &df_dv, &df_dtau}) out->setZero(count, nv);
-  if (count == 0) return;
+/// Factors of A itself, for forces; K has those of its transpose.
+void LcpDerivatives::factor_straight() {
+  const auto count = static_cast<int>(A_.rows());
+  straight_.resize(count);
+  for (int i = 0; i < count; ++i)
+    for (int j = 0; j < count; ++j) straight_.column(j)[i] = A_.row(i)[j];
+  straight_.pad();
+  straight_factors_ = straight_.factor_lu(scale_.data()) ? Factors::ready : Factors::singular;
+}
+
+/// A⁻¹ x, in place; x is a row.
+void LcpDerivatives::solve_rows(ScratchMatrix& x) {
   if (least_squares_) {
-    const MatrixX df = inverse_ * right_.view();
-    df_dq = df.leftCols(nv);
-    df_dv = df.middleCols(nv, nv);
-    df_dtau = df.rightCols(nv);
+    x.view() = (x.view() * inverse_.transpose()).eval();
     return;
   }
-  straight_.resize(static_cast<int>(count));
-  for (Eigen::Index i = 0; i < count; ++i)
-    for (Eigen::Index j = 0; j < count; ++j) straight_.column(static_cast<int>(j))[i] = A_.view()(i, j);
-  straight_.pad();
-  if (!straight_.factor_lu(scale_.data())) return;
-  AlignedVector x(static_cast<std::size_t>((count + 7) / 8 * 8));
+  if (straight_factors_ == Factors::none) factor_straight();
+  if (straight_factors_ == Factors::singular)
+    x.view().setConstant(std::numeric_limits<double>::quiet_NaN());
+  else
+    straight_.solve(x.row(0));
+}
+
+/// A⁻ᵀ x, likewise.
+void LcpDerivatives::solve_rows_transposed(ScratchMatrix& x) {
+  if (least_squares_)
+    x.view() = (x.view() * inverse_).eval();
+  else
+    transposed_.solve(x.row(0));
+}
+
+/// df of all rows, from J_C Y − s_x.
+void LcpDerivatives::set_forces(ScratchVector::ConstView right, Eigen::Ref<VectorX> df) {
+  df.setZero();
+  if (right.size() == 0) return;
+  df_.reset(1, right.size()) = right.transpose();
+  solve_rows(df_);
+  const double* df_C = df_.row(0);
+  for (std::size_t i = 0; i < clamped_.size(); ++i) df[clamped_[i]] = df_C[i];
+  for (const Follower& follower : followers_) df[follower.row] = follower.slope * df_C[follower.normal];
+}
+
+void LcpDerivatives::force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& df_dtau) {
+  const Eigen::Index nv = d_q_.rows();
+  const auto rows = static_cast<Eigen::Index>(place_of_row_.size());
+  MatrixX* const parts[] = {&df_dq, &df_dv, &df_dtau};
+  for (MatrixX* out : parts) out->resize(rows, nv);
   for (Eigen::Index column = 0; column < 3 * nv; ++column) {
-    std::fill(x.begin(), x.end(), 0.0);
-    for (Eigen::Index i = 0; i < count; ++i) x[static_cast<std::size_t>(i)] = right_.view()(i, column);
-    straight_.solve(x.data());
-    MatrixX& out = column < nv ? df_dq : column < 2 * nv ? df_dv : df_dtau;
-    for (Eigen::Index i = 0; i < count; ++i) out(i, column % nv) = x[static_cast<std::size_t>(i)];
+    row_scratch_.reset(right_.rows()) = right_.view().col(column);
+    set_forces(std::as_const(row_scratch_).view(), parts[column / nv]->col(column % nv));
   }
 }
 
-void LcpDerivatives::reverse(const Model& model, const Data& data, VectorArgument g, VectorX& g_q, VectorX& g_v,
-                             VectorX& g_tau) {
+/// z += A⁻ᵀ h: with gᵀ dv⁺ + hᵀ df_C = −gᵀ Y + (Kᵀ g + A⁻ᵀ h)ᵀ (J_C Y − s), forces are one more term of z.
+void LcpDerivatives::add_force_gradient(VectorArgument g_f) {
+  (void)df_.reset(1, J_.rows());
+  double* h = df_.row(0);
+  for (std::size_t i = 0; i < clamped_.size(); ++i) h[i] = g_f[clamped_[i]];
+  for (const Follower& follower : followers_) h[follower.normal] += follower.slope * g_f[follower.row];
+  solve_rows_transposed(df_);
+  z_.view() += df_.view().transpose();
+}
+
+void LcpDerivatives::reverse(const Model& model, const Data& data, VectorArgument g, VectorArgument g_f, VectorX& g_q,
+                             VectorX& g_v, VectorX& g_tau) {
   // z = Kᵀ g, y = M⁻¹ (g − J_Cᵀ z)
   z_.reset(J_.rows()).noalias() = K_.view().transpose() * g;
+  if (g_f.size() > 0 && J_.rows() > 0) add_force_gradient(g_f);
   y_ = g;
   y_.noalias() -= J_.view().transpose() * z_.view();
   const VectorX& without_inertia = y_;
@@ -175,7 +214,7 @@ void LcpDerivatives::reverse(const Model& model, const Data& data, VectorArgumen
 }
 
 void LcpDerivatives::forward(const Model& model, const Data& data, VectorArgument dq, VectorArgument dv,
-                             VectorArgument dtau, VectorX& dv_plus) {
+                             VectorArgument dtau, VectorX& dv_plus, VectorX* df) {
   // −Y, with the M of r_v taken out
   dv_plus = time_step_ * dtau;
   dv_plus.noalias() -= r_q_.view() * dq;
@@ -185,16 +224,20 @@ void LcpDerivatives::forward(const Model& model, const Data& data, VectorArgumen
   for (const int k : floating_dofs_)
     dv_plus.segment<3>(k) +=
         time_step_ * (v_.segment<3>(k + 3).cross(dv.segment<3>(k)) - v_.segment<3>(k).cross(dv.segment<3>(k + 3)));
-  if (J_.rows() == 0) return;
   ScratchVector::View right = row_scratch_.reset(J_.rows());
-  right.noalias() -= J_.view() * dv_plus;
-  right.noalias() -= s_q_.view() * dq;
-  right.noalias() -= s_v_.view() * dv;
-  dv_plus.noalias() += K_.view() * right;
+  if (J_.rows() > 0) {
+    right.noalias() -= J_.view() * dv_plus;
+    right.noalias() -= s_q_.view() * dq;
+    right.noalias() -= s_v_.view() * dv;
+    dv_plus.noalias() += K_.view() * right;
+  }
+  if (df == nullptr) return;
+  df->resize(static_cast<Eigen::Index>(place_of_row_.size()));
+  set_forces(std::as_const(row_scratch_).view(), *df);
 }
 
 void LcpDerivatives::respond(const Model& model, const Data& data, const ContactProblem& problem,
-                             Eigen::Ref<VectorX> r_x, VectorArgument s_x) {
+                             Eigen::Ref<VectorX> r_x, VectorArgument s_x, VectorX* df) {
   ScratchVector::View right = row_scratch_.reset(J_.rows());
   for (std::size_t i = 0; i < clamped_.size(); ++i)
     if (const int solved = solved_of_clamped_[i]; solved >= 0) right[solved] -= s_x[static_cast<Eigen::Index>(i)];
@@ -209,9 +252,13 @@ void LcpDerivatives::respond(const Model& model, const Data& data, const Contact
   }
   solve_mass_matrix(model, data, r_x);
   r_x = -r_x;
-  if (J_.rows() == 0) return;
-  right.noalias() -= J_.view() * r_x;
-  r_x.noalias() += K_.view() * right;
+  if (J_.rows() > 0) {
+    right.noalias() -= J_.view() * r_x;
+    r_x.noalias() += K_.view() * right;
+  }
+  if (df == nullptr) return;
+  df->resize(static_cast<Eigen::Index>(place_of_row_.size()));
+  set_forces(std::as_const(row_scratch_).view(), *df);
 }
 
 }  // namespace tangere

@@ -68,15 +68,27 @@ class LcpDerivatives {
   [[nodiscard]] ScratchMatrix::ConstView s_q() const { return s_q_.view(); }
   [[nodiscard]] ScratchMatrix::ConstView s_v() const { return s_v_.view(); }
 
-  /// The clamped rows, and df of them (their number x nv), after `expand`; only of RowUse::all.
+  /// The clamped rows.
   [[nodiscard]] std::span<const int> clamped() const { return clamped_; }
+  /// Friction at its bound, f = slope f_normal, with the place of its normal among the clamped rows.
+  struct Follower {
+    int row = 0;
+    int normal = 0;
+    double slope = 0.0;
+  };
+  [[nodiscard]] std::span<const Follower> followers() const { return followers_; }
+
+  // df, wherever it is asked for, has all rows of the problem (0 for those at a fixed bound), and needs RowUse::all
+
+  /// df/d(q, v, τ): number of rows x nv, after `expand`.
   void force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& df_dtau);
 
-  /// gᵀ dv⁺/d(q, v, τ), after `linearise`.
-  void reverse(const Model& model, const Data& data, VectorArgument g, VectorX& g_q, VectorX& g_v, VectorX& g_tau);
+  /// gᵀ dv⁺/d(q, v, τ), and g_fᵀ df/d(q, v, τ) added to it unless g_f is empty; after `linearise`.
+  void reverse(const Model& model, const Data& data, VectorArgument g, VectorArgument g_f, VectorX& g_q, VectorX& g_v,
+               VectorX& g_tau);
   /// dv⁺ along (δq, δv, δτ), after `linearise`.
   void forward(const Model& model, const Data& data, VectorArgument dq, VectorArgument dv, VectorArgument dtau,
-               VectorX& dv_plus);
+               VectorX& dv_plus, VectorX* df = nullptr);
   /// The r_x and s_x of a variable that moves bodies or the shapes on them (in place: both are added to). For side 0
   /// (A) or 1 (B) of a block, the twist of what it touches about a point; for a body, the change of its twist at some
   /// velocities (zero if only shapes move).
@@ -97,7 +109,7 @@ class LcpDerivatives {
   }
   /// dv⁺ for any variable, −P r_x − K s_x: r_x of size nv (becomes the answer), s_x one a clamped row.
   void respond(const Model& model, const Data& data, const ContactProblem& problem, Eigen::Ref<VectorX> r_x,
-               VectorArgument s_x);
+               VectorArgument s_x, VectorX* df = nullptr);
 
  private:
   /// Clamped rows of a pair that are reduced: they are first … first + count − 1 of the clamped ones, and together the
@@ -110,7 +122,7 @@ class LcpDerivatives {
     RowReduction::Pair rows;
   };
 
-  void choose_rows(const SolvedStep& step);
+  void choose_rows(const Model& model, const SolvedStep& step);
   void reduce_pairs(const SolvedStep& step, RowUse use);
   [[nodiscard]] bool can_reduce(const SolvedStep& step, int first, int count) const;
   [[nodiscard]] int pair_of_clamped(const ContactProblem& problem, int i) const;
@@ -138,12 +150,18 @@ class LcpDerivatives {
                   Eigen::Ref<VectorX> r);
   void other_targets(const Model& model, const SolvedStep& step);
   void factor_rows(const Model& model, const Data& data, const SolvedStep& step);
+  void factor_straight();
+  void solve_rows(ScratchMatrix& x);
+  void solve_rows_transposed(ScratchMatrix& x);
+  void set_forces(ScratchVector::ConstView right, Eigen::Ref<VectorX> df);
+  void add_force_gradient(VectorArgument g_f);
 
   double time_step_ = 0.0;
   VectorX v_;
   std::vector<int> floating_dofs_;
   std::vector<int> clamped_;
   std::vector<int> place_of_row_;
+  std::vector<Follower> followers_;
   /// Where a clamped row is in the system that is solved (-1: in a reduced pair), and the compliances of its rows.
   std::vector<int> solved_of_clamped_;
   std::vector<double> compliances_;
@@ -177,6 +195,8 @@ class LcpDerivatives {
   MatrixX inverse_;
   RowSystem transposed_;
   RowSystem straight_;
+  enum class Factors { none, ready, singular };
+  Factors straight_factors_ = Factors::none;
   AlignedVector scale_;
   // nv x 3 nv: Y of q, v and τ; rows x 3 nv: J Y − s
   ScratchMatrix Y_;
@@ -187,6 +207,7 @@ class LcpDerivatives {
   VectorX y_;
   ScratchVector z_;
   ScratchVector row_scratch_;
+  ScratchMatrix df_;
 };
 
 }  // namespace tangere

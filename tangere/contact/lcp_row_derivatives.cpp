@@ -21,13 +21,22 @@ double slope_at_bound(const SolvedStep& step, int row) {
 
 }  // namespace
 
-void LcpDerivatives::choose_rows(const SolvedStep& step) {
+void LcpDerivatives::choose_rows(const Model& model, const SolvedStep& step) {
   clamped_.clear();
   place_of_row_.assign(step.problem.rows.size(), -1);
   for (std::size_t r = 0; r < step.problem.rows.size(); ++r) {
     if (step.sets[r] != RowSet::clamped) continue;
     place_of_row_[r] = static_cast<int>(clamped_.size());
     clamped_.push_back(static_cast<int>(r));
+  }
+  followers_.clear();
+  const ContactProblem::JacobianMap J = step.problem.jacobian(model.nv());
+  for (int r = 0; r < step.problem.num_rows(); ++r) {
+    const double slope = slope_at_bound(step, r);
+    if (slope == 0.0) continue;
+    const int normal = place_of_row(normal_of(step.problem, r));
+    // rows that nothing moves along are not in the problem
+    if (normal >= 0 && !J.row(r).isZero(0.0)) followers_.push_back({r, normal, slope});
   }
 }
 
@@ -103,14 +112,9 @@ void LcpDerivatives::fill_rows(const Model& model, const SolvedStep& step) {
   for (std::size_t i = 0; i < clamped_.size(); ++i)
     if (const int solved = solved_of_clamped_[i]; solved >= 0) JC.row(solved) = J.row(clamped_[i]);
   N = JC;
-  for (int r = 0; r < step.problem.num_rows(); ++r) {
-    const double slope = slope_at_bound(step, r);
-    if (slope == 0.0) continue;
-    const int at = place_of_row(normal_of(step.problem, r));
-    if (at < 0) continue;
-    if (const int solved = solved_of_clamped_[static_cast<std::size_t>(at)]; solved >= 0)
-      N.row(solved) += slope * J.row(r);
-  }
+  for (const Follower& follower : followers_)
+    if (const int solved = solved_of_clamped_[static_cast<std::size_t>(follower.normal)]; solved >= 0)
+      N.row(solved) += follower.slope * J.row(follower.row);
 }
 
 /// How places and frames of the rows move: the rest of r_q, and s_q and s_v.

@@ -63,12 +63,14 @@ const LcpSolution& solve_after(const World& world, const State& at, bool with_mo
 /// The impact of a tape as the derivatives want it, with the world's `impact_model`; `zero` (nv) must outlive it.
 [[nodiscard]] SolvedStep solved_impact(const Tape& impact, const VectorX& zero);
 
-/// dv⁺ of an impact with respect to the state at it.
+/// dv⁺ of an impact with respect to the state at it, and with RowUse::all how its impulses move.
 struct ImpactMap {
   MatrixX q;
   MatrixX v;
+  ImpulseJacobians impulses;
 };
-[[nodiscard]] ImpactMap impact_map(const World& world, const Tape& impact, Workspace::Memory& m);
+[[nodiscard]] ImpactMap impact_map(const World& world, const Tape& impact, Workspace::Memory& m,
+                                   LcpDerivatives::RowUse use = LcpDerivatives::RowUse::reduced);
 
 /// How the parts of such a step move with some variables, a column each.
 struct BounceColumns {
@@ -77,19 +79,23 @@ struct BounceColumns {
         v(MatrixX::Zero(nv, count)),
         before(MatrixX::Zero(nv, count)),
         impacts(static_cast<std::size_t>(num_impacts),
-                {MatrixX::Zero(nv, count), MatrixX::Zero(nv, count), Eigen::RowVectorXd::Zero(count)}) {}
+                {MatrixX::Zero(nv, count), MatrixX::Zero(nv, count), Eigen::RowVectorXd::Zero(count), {}}) {}
 
   /// The state itself.
   MatrixX q;
   MatrixX v;
   /// dv⁺ of the step without the impacts.
   MatrixX before;
+  /// How its impulses move; only where they are asked for.
+  MatrixX impulses_before;
   struct Impact {
     /// dv⁺ of the impact and of the step after it, the states they start from held.
     MatrixX impact;
     MatrixX after;
     /// The distance at the impact, the state there held.
     Eigen::RowVectorXd distance;
+    /// The impulses of the impact, the state there held; empty: held too.
+    MatrixX impulses;
   };
   std::vector<Impact> impacts;
   /// Moments of lone bodies; null: held.
@@ -99,19 +105,23 @@ struct BounceColumns {
 /// The chain rule over the parts, for any variables.
 class BounceChain {
  public:
-  BounceChain(const World& world, const Tape& tape, Workspace& workspace);
+  /// With RowUse::all for impulses too.
+  BounceChain(const World& world, const Tape& tape, Workspace& workspace,
+              LcpDerivatives::RowUse use = LcpDerivatives::RowUse::reduced);
 
-  /// dv⁺ of a part with respect to the state it starts from, and to the control.
+  /// dv⁺ of a part with respect to the state it starts from, and to the control; of the one before the impacts, also
+  /// how its impulses move.
   struct Part {
     MatrixX q;
     MatrixX v;
     MatrixX u;
+    ImpulseJacobians impulses;
   };
   [[nodiscard]] const Part& before() const { return before_; }
   [[nodiscard]] const Part& after(int impact) const { return after_[static_cast<std::size_t>(impact)]; }
 
-  /// How the next state moves.
-  void apply(const BounceColumns& x, MatrixX& q_next, MatrixX& v_next) const;
+  /// How the next state moves, and all impulses (impulse_derivatives.hpp).
+  void apply(const BounceColumns& x, MatrixX& q_next, MatrixX& v_next, MatrixX* impulses = nullptr) const;
 
  private:
   const World& world_;
@@ -121,8 +131,9 @@ class BounceChain {
   std::vector<Part> after_;
 };
 
-/// Jacobians of such a step.
-void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out);
+/// Jacobians of such a step, and of its impulses.
+void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
+                      ImpulseJacobians* impulses = nullptr);
 
 /// Where contacts bounced by the discrete rule: replaces the exact Jacobians `out` by an approximation of those of the
 /// motion, GradientMode::reflection or saltation. False if nothing bounced: `out` is as it was.

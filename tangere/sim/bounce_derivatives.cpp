@@ -2,17 +2,21 @@
 
 #include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
+#include "tangere/sim/step_products.hpp"
 
 namespace tangere {
 namespace {
 
 using Part = BounceChain::Part;
 
-Part differentiate(const World& world, const Tape& tape, Workspace::Memory& m) {
-  linearise(world, tape, m);
+using RowUse = LcpDerivatives::RowUse;
+
+Part differentiate(const World& world, const Tape& tape, Workspace::Memory& m, RowUse use) {
+  linearise(world, tape, m, use);
   m.derivatives.expand(world.model(), m.data);
-  Part part{m.derivatives.d_q(), m.derivatives.d_v(), {}};
+  Part part{m.derivatives.d_q(), m.derivatives.d_v(), {}, {}};
   to_controls(world, m.actuation, m.derivatives.d_tau(), part.u);
+  if (use == RowUse::all) expanded_impulses(world, m, part.impulses);
   return part;
 }
 
@@ -122,32 +126,48 @@ SolvedStep solved_impact(const Tape& impact, const VectorX& zero) {
           .implicit_damping = zero};
 }
 
-ImpactMap impact_map(const World& world, const Tape& impact, Workspace::Memory& m) {
+ImpactMap impact_map(const World& world, const Tape& impact, Workspace::Memory& m, RowUse use) {
   const Model& weightless = *world.impact_model();
   const VectorX zero = VectorX::Zero(world.nv());
   prepare_impacts(world, m);
-  m.derivatives.linearise(weightless, *m.impact_data, solved_impact(impact, zero));
+  m.derivatives.linearise(weightless, *m.impact_data, solved_impact(impact, zero), use);
   m.derivatives.expand(weightless, *m.impact_data);
-  return {m.derivatives.d_q(), m.derivatives.d_v()};
+  ImpactMap map{m.derivatives.d_q(), m.derivatives.d_v(), {}};
+  // forces have no time in an impact
+  MatrixX unmoved;
+  if (use == RowUse::all) m.derivatives.force_derivatives(map.impulses.q, map.impulses.v, unmoved);
+  return map;
 }
 
-BounceChain::BounceChain(const World& world, const Tape& tape, Workspace& workspace)
-    : world_(world), tape_(tape), before_(differentiate(world, tape, workspace.memory())) {
+BounceChain::BounceChain(const World& world, const Tape& tape, Workspace& workspace, RowUse use)
+    : world_(world), tape_(tape), before_(differentiate(world, tape, workspace.memory(), use)) {
   for (int i = 0; i < tape.num_impacts; ++i) {
-    impacts_.push_back(impact_map(world, tape.impact(i), workspace.memory()));
-    after_.push_back(differentiate(world, tape.after_impact(i), workspace.memory()));
+    impacts_.push_back(impact_map(world, tape.impact(i), workspace.memory(), use));
+    after_.push_back(differentiate(world, tape.after_impact(i), workspace.memory(), RowUse::reduced));
   }
 }
 
-void BounceChain::apply(const BounceColumns& x, MatrixX& Q_next, MatrixX& V_next) const {
+void BounceChain::apply(const BounceColumns& x, MatrixX& Q_next, MatrixX& V_next, MatrixX* impulses) const {
   FlightColumns flight(world_, tape_, x);
+  Eigen::Index row = tape_.problem.num_rows();
+  if (impulses != nullptr) {
+    impulses->resize(num_impulses(tape_), x.q.cols());
+    impulses->topRows(row) = x.impulses_before;
+  }
   for (std::size_t i = 0; i < impacts_.size(); ++i) {
-    const auto& [impact, after, distance] = x.impacts[i];
+    const auto& [impact, after, distance, direct] = x.impacts[i];
     const ImpactEvent& event = tape_.events[i];
     const Tape& then = tape_.after_impact(static_cast<int>(i));
     MatrixX Q;
     MatrixX V;
     flight.meet(event, distance, Q, V);
+    if (impulses != nullptr) {
+      const ImpulseJacobians& f = impacts_[i].impulses;
+      auto rows = impulses->middleRows(row, f.q.rows());
+      rows = f.q * Q + f.v * V;
+      if (direct.size() > 0) rows += direct;
+      row += f.q.rows();
+    }
     const MatrixX V_p = impacts_[i].q * Q + impacts_[i].v * V + impact;
     const MatrixX change = after_[i].q * Q + after_[i].v * V_p - V_p + after;
     flight.fly_on(event, then, Q, V_p, change);
@@ -155,19 +175,29 @@ void BounceChain::apply(const BounceColumns& x, MatrixX& Q_next, MatrixX& V_next
   flight.land(Q_next, V_next);
 }
 
-void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out) {
+void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
+                      ImpulseJacobians* impulses) {
   const int nv = world.nv();
   const int nu = world.nu();
-  const BounceChain chain(world, tape, workspace);
+  const bool with_impulses = impulses != nullptr;
+  const BounceChain chain(world, tape, workspace, with_impulses ? RowUse::all : RowUse::reduced);
   BounceColumns x(nv, 2 * nv + nu, tape.num_impacts);
   x.q.leftCols(nv).setIdentity();
   x.v.middleCols(nv, nv).setIdentity();
   x.before << chain.before().q, chain.before().v, chain.before().u;
   for (int i = 0; i < tape.num_impacts; ++i)
     x.impacts[static_cast<std::size_t>(i)].after.rightCols(nu) = chain.after(i).u;
+  if (with_impulses) {
+    const ImpulseJacobians& before = chain.before().impulses;
+    x.impulses_before.resize(before.q.rows(), x.q.cols());
+    x.impulses_before.leftCols(nv) = before.q;
+    x.impulses_before.middleCols(nv, nv) = before.v;
+    x.impulses_before.rightCols(nu) = before.u;
+  }
   MatrixX Q;
   MatrixX V;
-  chain.apply(x, Q, V);
+  MatrixX F;
+  chain.apply(x, Q, V, with_impulses ? &F : nullptr);
 
   out.q_q = Q.leftCols(nv);
   out.q_v = Q.middleCols(nv, nv);
@@ -175,6 +205,10 @@ void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace
   out.v_q = V.leftCols(nv);
   out.v_v = V.middleCols(nv, nv);
   out.v_u = V.rightCols(nu);
+  if (!with_impulses) return;
+  impulses->q = F.leftCols(nv);
+  impulses->v = F.middleCols(nv, nv);
+  impulses->u = F.rightCols(nu);
 }
 
 }  // namespace tangere

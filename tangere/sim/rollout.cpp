@@ -13,7 +13,7 @@ Rollout::Rollout(const World& world, const RolloutOptions& options)
   if (options_.max_tapes < 1) throw InputError("max_tapes", "must be at least 1");
 }
 
-void Rollout::run(const State& start, const Eigen::Ref<const MatrixX>& controls) {
+void Rollout::run(const State& start, const Eigen::Ref<const MatrixX>& controls, const StepObserver& observe) {
   if (controls.rows() != world_.nu())
     throw InputError("controls",
                      "must have " + std::to_string(world_.nu()) + " rows, got " + std::to_string(controls.rows()));
@@ -40,6 +40,7 @@ void Rollout::run(const State& start, const Eigen::Ref<const MatrixX>& controls)
     detail::with_prefix("step[" + std::to_string(i) + "]", [&] {
       const StepResult& result = step(world_, states_[at], controls_.col(i), workspace_, states_[at + 1], tape);
       if (result.status != StepStatus::solved) ++num_approximate_;
+      if (observe) observe(i, result);
     });
   }
   first_taped_ = last_stretch;
@@ -56,7 +57,8 @@ void Rollout::record(int first, int last) {
   last_taped_ = last;
 }
 
-void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_start, MatrixX& g_controls) {
+void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_start, MatrixX& g_controls,
+                      const ImpulseGradient& impulse_gradient) {
   const int n = num_steps();
   if (states_.empty()) throw InputError("rollout", "call run first");
   if (gradients.size() != static_cast<std::size_t>(n) + 1)
@@ -67,6 +69,8 @@ void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_s
       if (g->size() != 0 && g->size() != world_.nv())
         throw InputError("gradients[" + std::to_string(i) + "]",
                          "must have " + std::to_string(world_.nv()) + " entries for q and for v, or none");
+  if (impulse_gradient && options_.gradient_mode != GradientMode::exact)
+    throw InputError("impulse_gradient", "losses on impulses have exact gradients only");
   const auto add = [](VectorX& to, const VectorX& from) {
     if (from.size() > 0) to += from;
   };
@@ -76,13 +80,20 @@ void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_s
   add(g.v, gradients.back().v);
   StateTangent before;
   VectorX g_u;
+  VectorX g_impulses;
   for (int i = n - 1; i >= 0; --i) {
     if (i < first_taped_ || i >= last_taped_) {
       const int first = i / options_.max_tapes * options_.max_tapes;
       record(first, i + 1);
     }
-    (void)step_vjp(world_, tapes_[static_cast<std::size_t>(i - first_taped_)], workspace_, g, before, g_u,
-                   options_.gradient_mode);
+    const Tape& tape = tapes_[static_cast<std::size_t>(i - first_taped_)];
+    if (impulse_gradient) {
+      g_impulses.setZero(num_impulses(tape));
+      impulse_gradient(i, tape, g_impulses);
+      (void)step_vjp(world_, tape, workspace_, g, g_impulses, before, g_u);
+    } else {
+      (void)step_vjp(world_, tape, workspace_, g, before, g_u, options_.gradient_mode);
+    }
     g_controls.col(i) = g_u;
     std::swap(g, before);
     add(g.q, gradients[static_cast<std::size_t>(i)].q);

@@ -8,11 +8,18 @@
 ///
 /// All states are kept, and tapes only of as many steps as there is memory for: the reverse pass goes from checkpoint
 /// to checkpoint, makes the steps of each stretch again (the same bits) and goes back over them.
+///
+/// A loss on impulses is summed up while steps are made, and its gradient is asked for on the way back, where there is
+/// a tape of the step:
+///
+///   rollout.run(start, controls, [&](int step, const StepResult& result) { loss += …; });
+///   rollout.reverse(gradients, g_start, g_controls, [&](int step, const Tape& tape, VectorX& g_impulses) { … });
 
+#include <functional>
 #include <span>
 #include <vector>
 
-#include "tangere/sim/step_derivatives.hpp"
+#include "tangere/sim/impulse_derivatives.hpp"
 
 namespace tangere {
 
@@ -28,8 +35,10 @@ class Rollout {
   explicit Rollout(const World& world, const RolloutOptions& options = {});
   explicit Rollout(World&& world, const RolloutOptions& options = {}) = delete;
 
+  /// Sees every step as it is made.
+  using StepObserver = std::function<void(int step, const StepResult& result)>;
   /// Steps from `start`, one a column of `controls`; always from a cold start. Throws InputError naming the column.
-  void run(const State& start, const Eigen::Ref<const MatrixX>& controls);
+  void run(const State& start, const Eigen::Ref<const MatrixX>& controls, const StepObserver& observe = {});
 
   [[nodiscard]] int num_steps() const { return static_cast<int>(controls_.cols()); }
   /// num_steps() + 1, the start first; none before `run`.
@@ -39,7 +48,13 @@ class Rollout {
 
   /// From the loss's gradients with respect to every state (tangents; empty vectors count as zero) to those with
   /// respect to the start and to all controls.
-  void reverse(std::span<const StateTangent> gradients, StateTangent& g_start, MatrixX& g_controls);
+  ///
+  /// `impulse_gradient`, if there is one, adds to the loss's gradient with respect to the impulses of each step
+  /// (impulse_derivatives.hpp), which is zero with num_impulses(tape) entries; last step first. Hard contact and
+  /// GradientMode::exact only (InputError).
+  using ImpulseGradient = std::function<void(int step, const Tape& tape, VectorX& g_impulses)>;
+  void reverse(std::span<const StateTangent> gradients, StateTangent& g_start, MatrixX& g_controls,
+               const ImpulseGradient& impulse_gradient = {});
 
  private:
   void record(int first, int last);

@@ -2,6 +2,7 @@
 
 #include "tangere/sim/step_derivatives.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "tangere/math/error.hpp"
@@ -9,7 +10,7 @@
 #include "tangere/sim/bounce.hpp"
 #include "tangere/sim/integration.hpp"
 #include "tangere/sim/smooth_step.hpp"
-#include "tangere/sim/workspace_memory.hpp"
+#include "tangere/sim/step_products.hpp"
 
 namespace tangere {
 
@@ -37,6 +38,37 @@ SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& 
           .floating_dofs = world.floating_dofs(),
           .implicit_inertia = world.implicit_inertia(),
           .implicit_damping = world.implicit_damping()};
+}
+
+namespace {
+
+/// Whether a block takes part and its place or frame has no derivative.
+bool is_rough(const Tape& part, std::size_t index) {
+  if (part.problem.motions[index].exists) return false;
+  const RowBlock& block = part.problem.blocks[index];
+  const auto first = part.sets.begin() + block.first_row;
+  return std::find(first, first + block.num_rows, RowSet::clamped) != first + block.num_rows;
+}
+
+bool any_rough_contact(const Tape& part) {
+  for (std::size_t b = 0; b < part.problem.blocks.size(); ++b)
+    if (is_rough(part, b)) return true;
+  return false;
+}
+
+}  // namespace
+
+void find_rough_contacts(const Tape& part, std::vector<int>& out) {
+  out.clear();
+  for (std::size_t b = 0; b < part.problem.blocks.size(); ++b)
+    if (is_rough(part, b)) out.push_back(part.problem.blocks[b].contact);
+}
+
+bool has_rough_contacts(const Tape& tape) {
+  if (any_rough_contact(tape)) return true;
+  for (int i = 0; i < tape.num_impacts; ++i)
+    if (any_rough_contact(tape.impact(i)) || any_rough_contact(tape.after_impact(i))) return true;
+  return false;
 }
 
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDerivatives::RowUse use) {
@@ -102,9 +134,10 @@ void linearise_with_other_sets(const World& world, const Tape& tape, Workspace::
 
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out, GradientMode mode) {
   if (workspace.memory().smooth != nullptr) return smooth_jacobians(world, tape, workspace.memory(), out);
+  const bool rough = has_rough_contacts(tape);
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace, out);
-    return false;
+    return rough;
   }
   Workspace::Memory& m = workspace.memory();
   linearise(world, tape, m);
@@ -136,13 +169,42 @@ bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
     m.block_v.setZero(nv, world.nu());
     integration.forward(out.q_u, m.block_v, out.v_u);
   }
-  return other || (approximates_bounces(mode) && approximate_bounce(world, tape, workspace, mode, out));
+  const bool approximate = approximates_bounces(mode) && approximate_bounce(world, tape, workspace, mode, out);
+  return rough || other || approximate;
+}
+
+void require_tangent(const World& world, const char* name, const StateTangent& tangent) {
+  if (tangent.q.size() != world.nv() || tangent.v.size() != world.nv())
+    throw InputError(name, "must have " + std::to_string(world.nv()) + " entries each for q and v");
+}
+
+void require_control(const World& world, VectorArgument du) {
+  if (du.size() != world.nu()) throw InputError("du", "must have " + std::to_string(world.nu()) + " entries");
+}
+
+void reverse_integration(const World& world, const Tape& tape, const StateTangent& g, Workspace::Memory& m) {
+  const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
+  m.grad_q = g.q;
+  m.grad_v = g.v;
+  integration.reverse(m.grad_q, m.delta, m.grad_v);
+  if (is_semi_implicit(world)) m.grad_v += world.options().time_step * m.delta;
+}
+
+void finish_reverse(const World& world, Workspace::Memory& m, StateTangent& g_state, VectorX& g_u) {
+  g_state.q += m.grad_q;
+  if (!is_semi_implicit(world)) g_state.v += world.options().time_step * m.delta;
+  if (world.actuators().empty()) {
+    g_u = m.tau;
+    return;
+  }
+  g_u.resize(world.nu());
+  for (int i = 0; i < world.nu(); ++i)
+    g_u[i] = m.actuation.d_u[i] * m.tau[world.actuators()[static_cast<std::size_t>(i)].dof];
 }
 
 bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
               VectorX& g_u, GradientMode mode) {
-  if (g.q.size() != world.nv() || g.v.size() != world.nv())
-    throw InputError("g", "must have " + std::to_string(world.nv()) + " entries each for q and v");
+  require_tangent(world, "g", g);
   Workspace::Memory& m = workspace.memory();
   if (m.smooth != nullptr) return smooth_vjp(world, tape, m, g, g_state, g_u);
   if (tape.bounced() || approximates_bounces(mode)) {
@@ -154,62 +216,36 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
     g_state.v = m.other_v;
     return other;
   }
+  const VectorX no_impulses;
   linearise(world, tape, m);
-  const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
-  const double dt = world.options().time_step;
-  m.grad_q = g.q;
-  m.grad_v = g.v;
-  integration.reverse(m.grad_q, m.delta, m.grad_v);
-  if (is_semi_implicit(world)) m.grad_v += dt * m.delta;
-  m.derivatives.reverse(world.model(), m.data, m.grad_v, g_state.q, g_state.v, m.tau);
+  reverse_integration(world, tape, g, m);
+  m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
 
-  bool other = false;
+  bool other = has_rough_contacts(tape);
   if (mode == GradientMode::pre_contact && classify_as_touching(tape, m)) {
     linearise_with_other_sets(world, tape, m);
-    m.derivatives.reverse(world.model(), m.data, m.grad_v, g_state.q, g_state.v, m.tau);
+    m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
     other = true;
   }
   if (mode == GradientMode::complementarity_aware && classify_by_loss(world, tape, m)) {
+    const double dt = world.options().time_step;
     linearise_with_other_sets(world, tape, m);
-    m.derivatives.reverse(world.model(), m.data, m.grad_v, m.other_q, m.other_v, m.other_tau);
-    other =
+    m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, m.other_q, m.other_v, m.other_tau);
+    const bool larger =
         m.other_v.squaredNorm() + m.other_tau.squaredNorm() / dt > g_state.v.squaredNorm() + m.tau.squaredNorm() / dt;
-    if (other) {
+    if (larger) {
       g_state.q = m.other_q;
       g_state.v = m.other_v;
       m.tau = m.other_tau;
+      other = true;
     }
   }
-
-  g_state.q += m.grad_q;
-  if (!is_semi_implicit(world)) g_state.v += dt * m.delta;
-  if (world.actuators().empty()) {
-    g_u = m.tau;
-    return other;
-  }
-  g_u.resize(world.nu());
-  for (int i = 0; i < world.nu(); ++i)
-    g_u[i] = m.actuation.d_u[i] * m.tau[world.actuators()[static_cast<std::size_t>(i)].dof];
+  finish_reverse(world, m, g_state, g_u);
   return other;
 }
 
-void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
-              StateTangent& d_next) {
-  if (d.q.size() != world.nv() || d.v.size() != world.nv())
-    throw InputError("d", "must have " + std::to_string(world.nv()) + " entries each for q and v");
-  if (du.size() != world.nu()) throw InputError("du", "must have " + std::to_string(world.nu()) + " entries");
-  Workspace::Memory& m = workspace.memory();
-  if (m.smooth != nullptr) {
-    (void)smooth_jvp(world, tape, m, d, du, d_next);
-    return;
-  }
-  if (tape.bounced()) {
-    bounce_jacobians(world, tape, workspace, m.event);
-    d_next.q = m.event.q_q * d.q + m.event.q_v * d.v + m.event.q_u * du;
-    d_next.v = m.event.v_q * d.q + m.event.v_v * d.v + m.event.v_u * du;
-    return;
-  }
-  linearise(world, tape, m);
+void forward_rows(const World& world, const Tape& tape, const StateTangent& d, VectorArgument du, Workspace::Memory& m,
+                  StateTangent& d_next, VectorX* d_impulses) {
   m.tau.setZero(world.nv());
   if (world.actuators().empty()) {
     m.tau = du;
@@ -217,49 +253,30 @@ void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
     for (int i = 0; i < world.nu(); ++i)
       m.tau[world.actuators()[static_cast<std::size_t>(i)].dof] += m.actuation.d_u[i] * du[i];
   }
-  m.derivatives.forward(world.model(), m.data, d.q, d.v, m.tau, m.grad_v);
+  m.derivatives.forward(world.model(), m.data, d.q, d.v, m.tau, m.grad_v, d_impulses);
   const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
-  const double dt = world.options().time_step;
-  m.delta = dt * (is_semi_implicit(world) ? m.grad_v : d.v);
+  m.delta = world.options().time_step * (is_semi_implicit(world) ? m.grad_v : d.v);
   d_next.q = d.q;
   d_next.v = m.grad_v;
   integration.forward(d_next.q, m.delta, d_next.v);
 }
 
-void impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out) {
+bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
+              StateTangent& d_next) {
+  require_tangent(world, "d", d);
+  require_control(world, du);
   Workspace::Memory& m = workspace.memory();
-  linearise(world, tape, m, LcpDerivatives::RowUse::all);
-  m.derivatives.expand(world.model(), m.data);
-  MatrixX d_q;
-  MatrixX d_v;
-  MatrixX d_tau;
-  m.derivatives.force_derivatives(d_q, d_v, d_tau);
-  MatrixX d_u;
-  to_controls(world, m.actuation, d_tau, d_u);
-
-  // clamped rows, and friction at a bound follows its normal
-  const Eigen::Index rows = tape.problem.num_rows();
-  out.q.setZero(rows, world.nv());
-  out.v.setZero(rows, world.nv());
-  out.u.setZero(rows, world.nu());
-  const std::span<const int> clamped = m.derivatives.clamped();
-  for (std::size_t i = 0; i < clamped.size(); ++i) {
-    const auto from = static_cast<Eigen::Index>(i);
-    out.q.row(clamped[i]) = d_q.row(from);
-    out.v.row(clamped[i]) = d_v.row(from);
-    out.u.row(clamped[i]) = d_u.row(from);
+  if (m.smooth != nullptr) return smooth_jvp(world, tape, m, d, du, d_next);
+  if (tape.bounced()) {
+    bounce_jacobians(world, tape, workspace, m.event);
+    m.other_q = m.event.q_q * d.q + m.event.q_v * d.v + m.event.q_u * du;
+    d_next.v = m.event.v_q * d.q + m.event.v_v * d.v + m.event.v_u * du;
+    d_next.q = m.other_q;
+  } else {
+    linearise(world, tape, m);
+    forward_rows(world, tape, d, du, m, d_next);
   }
-  for (Eigen::Index r = 0; r < rows; ++r) {
-    const BoxedLcpRow& box = tape.problem.boxes[static_cast<std::size_t>(r)];
-    const RowSet set = tape.sets[static_cast<std::size_t>(r)];
-    if (set == RowSet::clamped || box.normal < 0) continue;
-    // nothing moves along the row: it is not in the problem
-    if (tape.problem.jacobian(world.nv()).row(r).isZero(0.0)) continue;
-    const double slope = set == RowSet::upper ? box.friction : -box.friction;
-    out.q.row(r) = slope * out.q.row(box.normal);
-    out.v.row(r) = slope * out.v.row(box.normal);
-    out.u.row(r) = slope * out.u.row(box.normal);
-  }
+  return has_rough_contacts(tape);
 }
 
 }  // namespace tangere

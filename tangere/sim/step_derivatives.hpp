@@ -44,7 +44,8 @@ struct StepJacobians {
   MatrixX v_u;
 };
 
-/// True if they are not those of the step: with `exact` only after smooth contact that was not solved
+/// True if they are not those of the step. With `exact` that is so where the place or the frame of a contact that takes
+/// part has no derivative (StepDiagnosis::rough_contacts), and after smooth contact that was not solved
 /// (StepStatus::approximate_contact). complementarity_aware needs a loss: it is exact here.
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
                     GradientMode mode = GradientMode::exact);
@@ -60,17 +61,8 @@ struct StateTangent {
 bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
               VectorX& g_u, GradientMode mode = GradientMode::exact);
 
-/// The forward product: how the next state moves if the state moves by `d` and the control by `du`.
-void step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
+/// The forward product: how the next state moves if the state moves by `d` and the control by `du`. True as above.
+bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
               StateTangent& d_next);
-
-/// How the impulses of all rows move (of the part before an impact that bounced inside the step) (rows of the tape;
-/// zero where a row is at a fixed bound), nv and nu columns.
-struct ImpulseJacobians {
-  MatrixX q;
-  MatrixX v;
-  MatrixX u;
-};
-void impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out);
 
 }  // namespace tangere

@@ -8,8 +8,7 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
-#include "tangere/sim/step_derivatives.hpp"
-#include "tangere/sim/workspace_memory.hpp"
+#include "tangere/sim/step_products.hpp"
 
 namespace tangere {
 namespace {
@@ -128,7 +127,7 @@ VectorX reach_of(const Tape& tape, const std::vector<double>& margins, const Mat
 
 void set_reach(const World& world, const Tape& tape, Workspace& workspace, StepDiagnosis& out) {
   ImpulseJacobians df;
-  impulse_jacobians(world, tape, workspace, df);
+  part_impulses(world, tape, workspace.memory(), df);
   const VelocityJacobians dw = velocity_jacobians(world, tape, workspace.memory());
   out.reach_q = reach_of(tape, out.margins, df.q, dw.q);
   out.reach_v = reach_of(tape, out.margins, df.v, dw.v);
@@ -149,6 +148,7 @@ StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& wor
   const MatrixX A = tape.problem.jacobian(world.nv()) * responses(world, tape, data);
 
   StepDiagnosis out;
+  find_rough_contacts(tape, out.rough_contacts);
   out.margins = margins_of(tape, A.diagonal());
   for (std::size_t r = 0; r < out.margins.size(); ++r)
     if (out.margins[r] < tie_tolerance) out.ties.push_back(static_cast<int>(r));

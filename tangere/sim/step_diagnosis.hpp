@@ -21,6 +21,9 @@ struct StepDiagnosis {
   std::vector<double> margins;
   /// Rows whose margin is below the tolerance.
   std::vector<int> ties;
+  /// Contacts (of the tape's problem) that take part, and whose place or frame has no derivative: edges that touch in
+  /// parallel, coincident centres. It is taken to ride on one body, and the derivatives are not those of the step.
+  std::vector<int> rough_contacts;
   /// Rows that are clamped (their velocity is the target, their impulse inside its bounds), and how many of these are
   /// independent, judged at 1e-9 of the largest. Fewer: forces are shared by the compliance.
   int num_clamped = 0;

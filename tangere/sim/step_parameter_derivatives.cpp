@@ -11,6 +11,7 @@
 /// placements; the chain rule (bounce.hpp) does the rest.
 
 #include <algorithm>
+#include <cmath>
 
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
@@ -39,9 +40,10 @@ class ParameterColumns {
                    const SolvedStep& step)
       : world_(world), model_(model), data_(data), tape_(tape), derivatives_(derivatives), step_(step) {}
 
-  /// dv⁺ / d(parameter), into `column`.
-  void fill(const StepParameter& p, Eigen::Ref<VectorX> column) {
+  /// dv⁺ / d(parameter), into `column`; and how the impulses of the rows move, if they are asked for.
+  void fill(const StepParameter& p, Eigen::Ref<VectorX> column, VectorX* impulses = nullptr) {
     column.setZero();
+    bounds_.setZero(tape_.problem.num_rows());
     s_.setZero(static_cast<Eigen::Index>(derivatives_.clamped().size()));
     switch (p.kind) {
       case Kind::model:
@@ -60,7 +62,8 @@ class ParameterColumns {
         add_size(p, column);
         break;
     }
-    derivatives_.respond(model_, data_, tape_.problem, column, s_);
+    derivatives_.respond(model_, data_, tape_.problem, column, s_, impulses);
+    if (impulses != nullptr) *impulses += bounds_;
   }
 
   /// d(distance) / d(parameter) of a contact of this part, the state held.
@@ -123,14 +126,17 @@ class ParameterColumns {
 
   void add_friction(int shape, Eigen::Ref<VectorX> r) {
     const ContactProblem& problem = tape_.problem;
-    for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-      if (problem.rows[i].kind != RowKind::tangential || tape_.sets[i] == RowSet::clamped) continue;
-      const Contact& contact = contact_of(problem.rows[i]);
+    for (const LcpDerivatives::Follower& follower : derivatives_.followers()) {
+      const Row& row = problem.rows[static_cast<std::size_t>(follower.row)];
+      if (row.kind != RowKind::tangential) continue;
+      const Contact& contact = contact_of(row);
       const double friction_A = world_.scene().shape(model_, contact.shape_A).friction;
       const double friction_B = world_.scene().shape(model_, contact.shape_B).friction;
       if (shape != (friction_A <= friction_B ? contact.shape_A : contact.shape_B)) continue;
-      const double force = (tape_.sets[i] == RowSet::upper ? 1.0 : -1.0) * tape_.f[problem.boxes[i].normal];
-      r -= force * problem.jacobian(model_.nv()).row(static_cast<Eigen::Index>(i)).transpose();
+      const double normal = tape_.f[derivatives_.clamped()[static_cast<std::size_t>(follower.normal)]];
+      const double force = std::copysign(normal, follower.slope);
+      r -= force * problem.jacobian(model_.nv()).row(follower.row).transpose();
+      bounds_[follower.row] = force;
     }
   }
 
@@ -192,6 +198,8 @@ class ParameterColumns {
   LcpDerivatives& derivatives_;
   const SolvedStep& step_;
   VectorX s_;
+  /// How the bounds of rows at them move, their normals held.
+  VectorX bounds_;
   MatrixX smooth_;
 };
 
@@ -223,30 +231,60 @@ MomentColumns moment_columns(const World& world, std::span<const StepParameter> 
   return out;
 }
 
-/// dv⁺ of a step without impact, or of the part before it.
+/// Columns of one part, and of its impulses if they are asked for.
+void fill_columns(ParameterColumns& columns, const Tape& part, std::span<const StepParameter> parameters, MatrixX& out,
+                  MatrixX* impulses) {
+  VectorX column;
+  if (impulses != nullptr) impulses->resize(part.problem.num_rows(), out.cols());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    columns.fill(parameters[i], out.col(at), impulses == nullptr ? nullptr : &column);
+    if (impulses != nullptr) impulses->col(at) = column;
+  }
+}
+
+LcpDerivatives::RowUse rows_for(const MatrixX* impulses) {
+  return impulses == nullptr ? LcpDerivatives::RowUse::reduced : LcpDerivatives::RowUse::all;
+}
+
+/// dv⁺ of a step without impact, or of the part before or after it.
 void fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
-               MatrixX& out) {
-  linearise(world, tape, m);
+               MatrixX& out, MatrixX* impulses = nullptr) {
+  linearise(world, tape, m, rows_for(impulses));
   const SolvedStep step = solved_step(world, tape, m);
   ParameterColumns columns(world, world.model(), m.data, tape, m.derivatives, step);
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    columns.fill(parameters[i], out.col(static_cast<Eigen::Index>(i)));
+  fill_columns(columns, tape, parameters, out, impulses);
 }
 
 /// v_p of an impact, and the distance there.
 void fill_impact(const World& world, const Tape& impact, int contact, Workspace::Memory& m,
-                 std::span<const StepParameter> parameters, BounceColumns::Impact& out) {
+                 std::span<const StepParameter> parameters, BounceColumns::Impact& out, MatrixX* impulses) {
   const Model& weightless = *world.impact_model();
   prepare_impacts(world, m);
   const VectorX zero = VectorX::Zero(world.nv());
   const SolvedStep step = solved_impact(impact, zero);
-  m.derivatives.linearise(weightless, *m.impact_data, step);
+  m.derivatives.linearise(weightless, *m.impact_data, step, rows_for(impulses));
   ParameterColumns columns(world, weightless, *m.impact_data, impact, m.derivatives, step);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto column = static_cast<Eigen::Index>(i);
-    columns.fill(parameters[i], out.impact.col(column));
-    out.distance[column] = columns.distance(parameters[i], contact);
+  fill_columns(columns, impact, parameters, out.impact, impulses);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    out.distance[static_cast<Eigen::Index>(i)] = columns.distance(parameters[i], contact);
+}
+
+/// Of the next state, and of all impulses if they are asked for, of a step with impacts inside.
+void fill_bounce(const World& world, const Tape& tape, Workspace& workspace, std::span<const StepParameter> parameters,
+                 StepParameterJacobians& out, MatrixX* impulses) {
+  Workspace::Memory& m = workspace.memory();
+  const MomentColumns moments = moment_columns(world, parameters);
+  BounceColumns columns(world.nv(), static_cast<int>(parameters.size()), tape.num_impacts);
+  columns.moments = &moments;
+  fill_part(world, tape, m, parameters, columns.before, impulses == nullptr ? nullptr : &columns.impulses_before);
+  for (int i = 0; i < tape.num_impacts; ++i) {
+    BounceColumns::Impact& impact = columns.impacts[static_cast<std::size_t>(i)];
+    fill_impact(world, tape.impact(i), tape.events[static_cast<std::size_t>(i)].contact, m, parameters, impact,
+                impulses == nullptr ? nullptr : &impact.impulses);
+    fill_part(world, tape.after_impact(i), m, parameters, impact.after);
   }
+  BounceChain(world, tape, workspace, rows_for(impulses)).apply(columns, out.q, out.v, impulses);
 }
 
 }  // namespace
@@ -256,20 +294,12 @@ bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   Workspace::Memory& m = workspace.memory();
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
   if (m.smooth != nullptr) return smooth_parameter_jacobians(world, tape, m, parameters, out);
+  if (tape.bounced()) {
+    fill_bounce(world, tape, workspace, parameters, out, nullptr);
+    return has_rough_contacts(tape);
+  }
   const auto count = static_cast<int>(parameters.size());
   const MomentColumns moments = moment_columns(world, parameters);
-  if (tape.bounced()) {
-    BounceColumns columns(world.nv(), count, tape.num_impacts);
-    columns.moments = &moments;
-    fill_part(world, tape, m, parameters, columns.before);
-    for (int i = 0; i < tape.num_impacts; ++i) {
-      BounceColumns::Impact& impact = columns.impacts[static_cast<std::size_t>(i)];
-      fill_impact(world, tape.impact(i), tape.events[static_cast<std::size_t>(i)].contact, m, parameters, impact);
-      fill_part(world, tape.after_impact(i), m, parameters, impact.after);
-    }
-    BounceChain(world, tape, workspace).apply(columns, out.q, out.v);
-    return false;
-  }
   out.v.resize(world.nv(), count);
   out.q.setZero(world.nv(), count);
   fill_part(world, tape, m, parameters, out.v);
@@ -277,7 +307,20 @@ bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   m.block_q = MatrixX::Zero(world.nv(), count);
   if (world.options().integrator == Integrator::semi_implicit) m.block_q = world.options().time_step * out.v;
   integration.forward(out.q, m.block_q, out.v, &moments);
-  return false;
+  return has_rough_contacts(tape);
+}
+
+bool impulse_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                                 std::span<const StepParameter> parameters, MatrixX& out) {
+  for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
+  if (tape.bounced()) {
+    StepParameterJacobians next;
+    fill_bounce(world, tape, workspace, parameters, next, &out);
+  } else {
+    MatrixX v(world.nv(), static_cast<Eigen::Index>(parameters.size()));
+    fill_part(world, tape, workspace.memory(), parameters, v, &out);
+  }
+  return has_rough_contacts(tape);
 }
 
 }  // namespace tangere

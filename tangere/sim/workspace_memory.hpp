@@ -6,6 +6,7 @@
 #include "tangere/contact/lcp.hpp"
 #include "tangere/contact/lcp_derivatives.hpp"
 #include "tangere/sim/actuation.hpp"
+#include "tangere/sim/impulse_derivatives.hpp"
 #include "tangere/sim/step.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 
@@ -73,6 +74,7 @@ struct Workspace::Memory {
   VectorX impact_way;
   Matrix6X impact_columns;
   StepJacobians event;
+  ImpulseJacobians event_impulses;
 
   // derivatives
   ActuationDerivatives actuation;
@@ -122,6 +124,11 @@ void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgum
 void require_tape(const World& world, const Tape& tape);
 /// A tape, as the derivatives want it, after `actuation_derivatives` for it.
 [[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& m);
+/// Whether the place or the frame of a contact that takes part (a clamped row), in any part of the step, has no
+/// derivative.
+[[nodiscard]] bool has_rough_contacts(const Tape& tape);
+/// Likewise: the contacts of one part, into `out`.
+void find_rough_contacts(const Tape& part, std::vector<int>& out);
 /// Actuators and rows of a tape, linearised. InputError if it is not of this world.
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m,
                LcpDerivatives::RowUse use = LcpDerivatives::RowUse::reduced);

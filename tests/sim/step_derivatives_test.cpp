@@ -22,7 +22,6 @@ class StepDerivatives : public testing::TestWithParam<StepCase> {
   Workspace workspace{world};
   State next;
   Tape tape;
-  std::span<const double> last_impulses;
 
   void SetUp() override { ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved); }
 
@@ -31,7 +30,6 @@ class StepDerivatives : public testing::TestWithParam<StepCase> {
     State from{VectorX(world.nq()), state.v + delta.segment(nv, nv)};
     integrate(world.model(), state.q, delta.head(nv), from.q);
     const StepResult& result = step(world, from, u + delta.tail(world.nu()), workspace, to);
-    last_impulses = result.impulses;
     if (result.impacts.size() != tape.num_impact_contacts()) return false;
     if (result.sets.size() != tape.sets.size() || result.contacts.size() != tape.problem.contacts.size()) return false;
     for (std::size_t c = 0; c < result.contacts.size(); ++c)
@@ -145,32 +143,6 @@ TEST_P(StepDerivatives, AllocateNothing) {
   // the chain over an impact inside the step is rare and has its own matrices
   if (!tape.bounced()) {
     EXPECT_EQ(count.so_far(), 0);
-  }
-}
-
-TEST_P(StepDerivatives, OfImpulses) {
-  if (tape.bounced()) return;
-  ImpulseJacobians jacobians;
-  impulse_jacobians(world, tape, workspace, jacobians);
-  const Eigen::Index rows = tape.problem.num_rows();
-  const MatrixX all = (MatrixX(rows, 2 * nv + world.nu()) << jacobians.q, jacobians.v, jacobians.u).finished();
-  const double largest = std::max(1e-3, tape.f.size() == 0 ? 0.0 : tape.f.view().cwiseAbs().maxCoeff());
-  for (int k = 0; k < all.cols() && rows > 0; ++k) {
-    const double scale = held_scale(k, k < nv ? 1e-4 : k < 2 * nv ? 1e-1 : 10.0);
-    const auto along = [&](const VectorX& t) -> VectorX {
-      VectorX delta = VectorX::Zero(all.cols());
-      delta[k] = t[0];
-      State to;
-      EXPECT_TRUE(step_from(delta, to));
-      const std::span<const double> impulses = last_impulses;
-      return Eigen::Map<const VectorX>(impulses.data(), static_cast<Eigen::Index>(impulses.size()));
-    };
-    const Difference expected =
-        difference(along, 1, static_cast<int>(rows), {.scale = scale, .noise = 1e-11, .num_steps = 6});
-    // where contacts repeat each other, the compliance makes a million times of rounding
-    const double relative = tape.problem.contacts.size() > 1 ? 1e-3 : 1e-6;
-    EXPECT_NEAR_ABSOLUTE(VectorX(all.col(k)), expected.jacobian,
-                         relative * std::max(largest, expected.jacobian.cwiseAbs().maxCoeff()));
   }
 }
 

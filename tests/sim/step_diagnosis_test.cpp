@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tangere/math/error.hpp"
-#include "tangere/sim/step_derivatives.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/sim/impulse_derivatives.hpp"
 #include "tangere/sim/step_parameters.hpp"
 #include "tests/support/step_cases.hpp"
 
@@ -66,6 +68,64 @@ TEST_P(Diagnosis, ReachesAsFarAsTheSetsHold) {
     EXPECT_TRUE(holds(k, 0.999 * reach) && holds(k, -0.999 * reach)) << "coordinate " << k << ", reach " << reach;
     // a row that others hold by their compliance lives on until it is wrong by the solver's tolerance: 2 % of that
     EXPECT_FALSE(holds(k, 1.05 * reach) && holds(k, -1.05 * reach)) << "coordinate " << k << ", reach " << reach;
+  }
+}
+
+struct Flags {
+  std::vector<int> rough_contacts;
+  std::array<bool, 5> answers{};
+};
+
+/// What a diagnosis names, and what all derivatives answer.
+Flags flags_of(const StepCase& one) {
+  Workspace workspace(one.world);
+  State next;
+  Tape tape;
+  (void)step(one.world, one.state, one.u, workspace, next, &tape);
+  const StateTangent g{VectorX::Ones(one.world.nv()), VectorX::Ones(one.world.nv())};
+  StateTangent out;
+  VectorX g_u;
+  StepJacobians jacobians;
+  ImpulseJacobians impulses;
+  StepParameterJacobians parameters;
+  return {diagnose_step(one.world, tape, workspace).rough_contacts,
+          {step_jacobians(one.world, tape, workspace, jacobians), step_vjp(one.world, tape, workspace, g, out, g_u),
+           step_jvp(one.world, tape, workspace, g, one.u, out), impulse_jacobians(one.world, tape, workspace, impulses),
+           step_parameter_jacobians(one.world, tape, workspace, all_step_parameters(one.world), parameters)}};
+}
+
+/// Two balls with one centre push apart along a normal that has no derivative; far apart, or one on the other, it has.
+TEST(RoughContacts, CoincidentCentres) {
+  const auto balls = [](const Vector3& apart) {
+    return free_bodies("balls",
+                       {{Sphere{0.1}, Pose::translation({0.0, 0.0, 1.0})},
+                        {Sphere{0.1}, Pose::translation(Vector3(0.0, 0.0, 1.0) + apart)}},
+                       0.5, 0.0, {});
+  };
+  const Flags same = flags_of(balls(Vector3::Zero()));
+  EXPECT_EQ(same.rough_contacts, std::vector<int>{0});
+  for (const bool answer : same.answers) EXPECT_TRUE(answer);
+  for (const Vector3& apart : {Vector3(0.0, 0.01, 0.19), Vector3(0.0, 0.0, 0.5)}) {
+    const Flags smooth = flags_of(balls(apart));
+    EXPECT_TRUE(smooth.rough_contacts.empty());
+    for (const bool answer : smooth.answers) EXPECT_FALSE(answer);
+  }
+}
+
+/// Likewise two capsules on one axis; crossed or side by side they have one.
+TEST(RoughContacts, CoincidentAxes) {
+  const auto capsules = [&](double angle, double apart) {
+    const Pose lying = Pose::translation({0.0, 0.0, 1.0});
+    const Pose other(so3::exp({0.0, 0.0, angle}) * lying.R, lying.p + Vector3(0.0, 0.0, apart));
+    return flags_of(free_bodies("capsules", {{Capsule{0.1, 0.4}, lying}, {Capsule{0.1, 0.4}, other}}, 0.5, 0.0, {}));
+  };
+  const Flags same = capsules(0.0, 0.0);
+  EXPECT_FALSE(same.rough_contacts.empty());
+  for (const bool answer : same.answers) EXPECT_TRUE(answer);
+  for (const double angle : {0.0, 0.5}) {
+    const Flags smooth = capsules(angle, 0.199);
+    EXPECT_TRUE(smooth.rough_contacts.empty()) << angle;
+    for (const bool answer : smooth.answers) EXPECT_FALSE(answer) << angle;
   }
 }
 

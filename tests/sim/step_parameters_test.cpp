@@ -10,35 +10,11 @@
 #include "tangere/multibody/configuration.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/parameter_bounds.hpp"
 #include "tests/support/step_cases.hpp"
 
 namespace tangere::test {
 namespace {
-
-/// Which way a value may go.
-enum class Bound { none, forward, skip };
-Bound bound_of(const World& world, const StepParameter& p, double value) {
-  // of two equal frictions the smaller one counts
-  if (p.kind == StepParameter::Kind::friction)
-    for (int other = 0; other < static_cast<int>(world.scene().shapes().size()); ++other)
-      if (other != p.shape && world.scene().shape(world.model(), other).friction == value) return Bound::skip;
-  // rows appear with friction, and rebounds with restitution: a kink
-  if (p.kind == StepParameter::Kind::friction || p.kind == StepParameter::Kind::restitution)
-    return value == 0.0 ? Bound::skip : Bound::none;
-  if (p.kind != StepParameter::Kind::model) return Bound::none;
-  switch (p.model.kind) {
-    case Parameter::Kind::mass:
-    case Parameter::Kind::center:
-    case Parameter::Kind::inertia:
-      return world.model().body(p.model.index).spec.inertia.mass == 0.0 ? Bound::skip : Bound::none;
-    case Parameter::Kind::damping:
-    case Parameter::Kind::stiffness:
-    case Parameter::Kind::armature:
-      return value == 0.0 ? Bound::forward : Bound::none;
-    default:
-      return Bound::none;
-  }
-}
 
 class StepParameters : public testing::TestWithParam<StepCase> {
  protected:
@@ -95,10 +71,7 @@ TEST_P(StepParameters, JacobiansAreThoseOfTheStep) {
     };
     // within what keeps the sets
     VectorX expected;
-    double scale = 0.05 * (values[column] == 0.0 ? 0.1 : std::abs(values[column]));
-    // beside the inertia that a rotor is added to
-    if (parameters[i].kind == StepParameter::Kind::model && parameters[i].model.kind == Parameter::Kind::armature)
-      scale = std::min(scale, 0.05 / world.scales().coordinate(parameters[i].model.index));
+    double scale = parameter_scale(world, parameters[i], values[column]);
     for (; scale > 1e-14; scale /= 4.0) {
       held = true;
       try {

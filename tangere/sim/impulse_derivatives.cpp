@@ -1,0 +1,95 @@
+/// df of hard contact (contact/lcp_derivatives.hpp), row after row; through impacts by their chain (bounce.hpp).
+
+#include "tangere/sim/impulse_derivatives.hpp"
+
+#include <string>
+
+#include "tangere/math/error.hpp"
+#include "tangere/sim/bounce.hpp"
+#include "tangere/sim/step_products.hpp"
+
+namespace tangere {
+
+int num_impulses(const Tape& tape) {
+  int count = tape.problem.num_rows();
+  for (int i = 0; i < tape.num_impacts; ++i) count += tape.impact(i).problem.num_rows();
+  return count;
+}
+
+void step_impulses(const Tape& tape, VectorX& out) {
+  out.resize(num_impulses(tape));
+  Eigen::Index row = tape.f.size();
+  out.head(row) = tape.f.view();
+  for (int i = 0; i < tape.num_impacts; ++i) {
+    const ScratchVector& f = tape.impact(i).f;
+    out.segment(row, f.size()) = f.view();
+    row += f.size();
+  }
+}
+
+void expanded_impulses(const World& world, Workspace::Memory& m, ImpulseJacobians& out) {
+  m.derivatives.force_derivatives(out.q, out.v, m.block_q);
+  to_controls(world, m.actuation, m.block_q, out.u);
+}
+
+void part_impulses(const World& world, const Tape& part, Workspace::Memory& m, ImpulseJacobians& out) {
+  linearise(world, part, m, LcpDerivatives::RowUse::all);
+  m.derivatives.expand(world.model(), m.data);
+  expanded_impulses(world, m, out);
+}
+
+bool impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out) {
+  Workspace::Memory& m = workspace.memory();
+  if (tape.bounced())
+    bounce_jacobians(world, tape, workspace, m.event, &out);
+  else
+    part_impulses(world, tape, m, out);
+  return has_rough_contacts(tape);
+}
+
+bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g,
+              VectorArgument g_impulses, StateTangent& g_state, VectorX& g_u) {
+  require_tangent(world, "g", g);
+  if (g_impulses.size() != num_impulses(tape))
+    throw InputError("g_impulses", "must have " + std::to_string(num_impulses(tape)) + " entries, got " +
+                                       std::to_string(g_impulses.size()));
+  Workspace::Memory& m = workspace.memory();
+  if (tape.bounced()) {
+    const StepJacobians& next = m.event;
+    const ImpulseJacobians& f = m.event_impulses;
+    bounce_jacobians(world, tape, workspace, m.event, &m.event_impulses);
+    m.other_q = next.q_q.transpose() * g.q + next.v_q.transpose() * g.v + f.q.transpose() * g_impulses;
+    m.other_v = next.q_v.transpose() * g.q + next.v_v.transpose() * g.v + f.v.transpose() * g_impulses;
+    g_u = next.q_u.transpose() * g.q + next.v_u.transpose() * g.v + f.u.transpose() * g_impulses;
+    g_state.q = m.other_q;
+    g_state.v = m.other_v;
+  } else {
+    linearise(world, tape, m, LcpDerivatives::RowUse::all);
+    reverse_integration(world, tape, g, m);
+    m.derivatives.reverse(world.model(), m.data, m.grad_v, g_impulses, g_state.q, g_state.v, m.tau);
+    finish_reverse(world, m, g_state, g_u);
+  }
+  return has_rough_contacts(tape);
+}
+
+bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
+              StateTangent& d_next, VectorX& d_impulses) {
+  require_tangent(world, "d", d);
+  require_control(world, du);
+  Workspace::Memory& m = workspace.memory();
+  if (tape.bounced()) {
+    const StepJacobians& next = m.event;
+    const ImpulseJacobians& f = m.event_impulses;
+    bounce_jacobians(world, tape, workspace, m.event, &m.event_impulses);
+    d_impulses = f.q * d.q + f.v * d.v + f.u * du;
+    m.other_q = next.q_q * d.q + next.q_v * d.v + next.q_u * du;
+    d_next.v = next.v_q * d.q + next.v_v * d.v + next.v_u * du;
+    d_next.q = m.other_q;
+  } else {
+    linearise(world, tape, m, LcpDerivatives::RowUse::all);
+    forward_rows(world, tape, d, du, m, d_next, &d_impulses);
+  }
+  return has_rough_contacts(tape);
+}
+
+}  // namespace tangere
