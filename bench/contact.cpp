@@ -1,83 +1,38 @@
 /// bench_contact: a step with hard contact and its Jacobians, at the states of Nimble's benchmark, beside differences
 /// of the same step and MuJoCo's mjd_transitionFD on the same file, in the same run.
 ///
-/// Scenes of scenes/ at their benchmark keyframe after one plain step, joint limits and penetration correction off, the
-/// control being the generalised force. Atlas with mesh feet is a robot of others, found below TANGERE_ROBOTS or
-/// ../shared/robots. All figures are medians over rounds, each of which measures everything once: the machine is
-/// shared, and slow moments meet all alike.
+/// The states are those of experiments/nimble_states.hpp, after one plain step. All figures are medians over rounds,
+/// each of which measures everything once: the machine is shared, and slow moments meet all alike.
 
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/support/mujoco_transition.hpp"
 #include "bench/support/statistics.hpp"
-#include "bench/support/step_differences.hpp"
 #include "bench/support/timer.hpp"
-#include "tangere/io/scene_file.hpp"
-#include "tangere/sim/step_derivatives.hpp"
+#include "experiments/nimble_states.hpp"
+#include "experiments/step_differences.hpp"
 
 namespace tangere::bench {
 namespace {
 
+using experiments::NimbleState;
+using experiments::StepDifferences;
+
 constexpr int kRounds = 31;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-struct Case {
-  std::string name;
-  World world;
-  /// At the keyframe.
-  State start;
-  /// For MuJoCo; empty without.
-  std::filesystem::path file;
-  /// Microseconds of Nimble's analytical Jacobians: Table III of the paper, and as given to us for an EPYC core.
-  double nimble_paper;
-  double nimble_epyc;
+/// Microseconds of Nimble's analytical Jacobians: Table III of the paper, and as given to us for an EPYC core.
+struct NimbleTime {
+  double paper;
+  double epyc;
 };
-
-WorldOptions options_of(double time_step) {
-  WorldOptions options;
-  options.time_step = time_step;
-  options.contact.joint_limits = false;
-  // with it, what starts inside the floor leaves it after the first step, and nothing touches in the one measured
-  options.contact.correction = 0.0;
-  return options;
-}
-
-Case scene_case(const char* name, const char* file_name, double time_step, double nimble_paper, double nimble_epyc) {
-  const std::filesystem::path file = std::filesystem::path(TANGERE_SCENES) / file_name;
-  const Robot robot = load_robot(file);
-  World world(robot.model, {}, options_of(time_step));
-  const State start{robot.keyframes.back().q, VectorX::Zero(world.nv())};
-  return {name, std::move(world), start, file, nimble_paper, nimble_epyc};
-}
-
-/// Atlas v3 on a floor, a centimetre into it as in Nimble's benchmark; links do not collide with each other.
-std::optional<Case> atlas_case() {
-  const char* given = std::getenv("TANGERE_ROBOTS");
-  const std::filesystem::path robots =
-      given != nullptr ? std::filesystem::path(given) : std::filesystem::path(TANGERE_SCENES) / "../../shared/robots";
-  const std::filesystem::path file = robots / "atlas/atlas_v3_no_head.urdf";
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return std::nullopt;
-  ModelBuilder builder(load_robot(file, {.base = Base::free}).model);
-  for (int i = 0; i < builder.num_bodies(); ++i)
-    for (int j = i + 1; j < builder.num_bodies(); ++j) builder.exclude_pair(i, j);
-  builder.add_body({.name = "ground",
-                    .shapes = {{.name = "ground",
-                                .shape = Box{.size = {25.0, 25.0, 0.05}},
-                                .X_BS = Pose::translation({0.0, 0.0, -0.95})}}},
-                   {.name = "ground"});
-  World world(builder.build(), {}, options_of(1e-3));
-  State start{VectorX::Zero(world.nq()), VectorX::Zero(world.nv())};
-  start.q[2] = -0.01;
-  start.q[6] = 1.0;
-  return Case{"Atlas, mesh feet", std::move(world), start, {}, 8530.0, 5900.0};
-}
+/// In the order of nimble_states.
+constexpr NimbleTime kNimbleTimes[] = {{256.0, 81.0}, {265.0, 92.0}, {395.0, 146.0}, {kNone, 2230.0}, {8530.0, 5900.0}};
 
 /// Something to measure: `prepare`, which is not timed, then `run`.
 struct Task {
@@ -119,7 +74,7 @@ void compare(const StepJacobians& ours, const StepJacobians& reference, double* 
   for (int k = 0; k < 5; ++k) errors[k] = (*a[k] - *b[k]).cwiseAbs().maxCoeff() / b[k]->cwiseAbs().maxCoeff();
 }
 
-Figures run(const Case& one) {
+Figures run(const NimbleState& one) {
   const World& world = one.world;
   const VectorX u = VectorX::Zero(world.nu());
   Workspace workspace(world);
@@ -200,18 +155,11 @@ void print(const std::vector<std::string>& cells) {
 
 int main() {
   using namespace tangere::bench;
-  std::vector<Case> cases;
-  cases.push_back(scene_case("jump-worm", "jump_worm.xml", 1e-3, 256.0, 81.0));
-  cases.push_back(scene_case("catapult", "catapult.xml", 1e-3, 265.0, 92.0));
-  cases.push_back(scene_case("half-cheetah", "half_cheetah.xml", 2e-3, 395.0, 146.0));
-  cases.push_back(scene_case("humanoid", "humanoid.xml", 1e-3, kNone, 2230.0));
-  if (std::optional<Case> atlas = atlas_case()) {
-    cases.push_back(std::move(*atlas));
-  } else {
-    std::printf("Atlas is not here: set TANGERE_ROBOTS to a folder with atlas/atlas_v3_no_head.urdf\n");
-  }
+  using namespace tangere::experiments;
+  const std::vector<NimbleState> cases = nimble_states(TANGERE_SCENES);
+  if (cases.size() < std::size(kNimbleTimes)) std::printf("%s", kAtlasIsMissing);
   std::vector<Figures> all;
-  for (const Case& one : cases) all.push_back(run(one));
+  for (const NimbleState& one : cases) all.push_back(run(one));
 
   std::printf("a step, microseconds\n");
   print({"", "DoF", "contacts", "rows", "clamped", "plain", "with tape", "Jacobians", "VJP", "step + Jac.", "central",
@@ -230,7 +178,7 @@ int main() {
     const Figures& f = all[i];
     const bool has = f.mujoco_step == f.mujoco_step;
     print({cases[i].name, has ? std::to_string(f.mujoco_contacts) : "-", number(f.mujoco_step),
-           number(f.mujoco_jacobians, 0), number(cases[i].nimble_paper, 0), number(cases[i].nimble_epyc, 0)});
+           number(f.mujoco_jacobians, 0), number(kNimbleTimes[i].paper, 0), number(kNimbleTimes[i].epyc, 0)});
   }
 
   std::printf("\ntimes step + Jacobians\n");
@@ -238,7 +186,7 @@ int main() {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Figures& f = all[i];
     print({cases[i].name, number(f.central / f.sum), number(f.ridders / f.sum), number(f.mujoco_jacobians / f.sum),
-           number(cases[i].nimble_paper / f.sum), number(cases[i].nimble_epyc / f.sum)});
+           number(kNimbleTimes[i].paper / f.sum), number(kNimbleTimes[i].epyc / f.sum)});
   }
 
   std::printf("\nlargest error against Ridders, as a part of the block's largest entry\n");

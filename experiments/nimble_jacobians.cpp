@@ -1,6 +1,5 @@
-/// Nimble, tables II and III: the Jacobians of one step at the benchmark states, their errors against differences, and
-/// the time they take beside that of central differences. (bench_contact has more: Ridders' differences, MuJoCo,
-/// Atlas.)
+/// Nimble, tables II and III: the five Jacobians of one step at the benchmark states, in closed form, by central and by
+/// Ridders' differences: what each takes, and how far it is off. (bench_contact has MuJoCo beside them.)
 
 #include <algorithm>
 #include <chrono>
@@ -9,125 +8,112 @@
 #include "apps/cli/gradient_check.hpp"
 #include "apps/cli/text.hpp"
 #include "experiments/experiment.hpp"
-#include "tangere/io/scene_file.hpp"
-#include "tangere/multibody/configuration.hpp"
-#include "tangere/sim/step_derivatives.hpp"
+#include "experiments/nimble_states.hpp"
+#include "experiments/step_differences.hpp"
 
 namespace tangere::experiments {
 namespace {
 
 /// Microseconds, median of many runs.
 template <class F>
-double median_time(F&& f) {
+double median_time(int runs, F&& f) {
   std::vector<double> times;
-  for (int run = 0; run < 201; ++run) {
+  for (int run = 0; run < runs; ++run) {
     const auto start = std::chrono::steady_clock::now();
     f();
     times.push_back(1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  std::nth_element(times.begin(), times.begin() + 100, times.end());
-  return times[100];
+  const auto middle = times.begin() + runs / 2;
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
 }
 
-/// Central differences of a step in every direction of (q, v, u), each from the same warm start.
-class CentralDifferences {
- public:
-  CentralDifferences(const World& world, const State& state, const VectorX& u, const WarmStart& warm_start)
-      : world_(world), state_(state), u_(u), warm_start_(warm_start), workspace_(world) {}
+/// Of the five Jacobians (dq'/du is dt dv'/du): the largest difference, as a part of the block's largest entry.
+double largest_difference(const StepJacobians& a, const StepJacobians& b) {
+  double out = 0.0;
+  for (const auto block :
+       {&StepJacobians::q_q, &StepJacobians::v_q, &StepJacobians::q_v, &StepJacobians::v_v, &StepJacobians::v_u})
+    out = std::max(out, (a.*block - b.*block).cwiseAbs().maxCoeff() / (b.*block).cwiseAbs().maxCoeff());
+  return out;
+}
 
-  void run() {
-    const int nv = world_.nv();
-    columns_.resize(2 * nv, 2 * nv + world_.nu());
-    for (int k = 0; k < columns_.cols(); ++k) {
-      step_from(k, kStep, high_);
-      step_from(k, -kStep, low_);
-      auto column = columns_.col(k);
-      difference(world_.model(), low_.q, high_.q, column.head(nv));
-      column.tail(nv) = high_.v - low_.v;
-      column /= 2.0 * kStep;
-    }
-  }
-
- private:
-  static constexpr double kStep = 1e-7;
-
-  void step_from(int k, double t, State& to) {
-    const int nv = world_.nv();
-    from_ = state_;
-    control_ = u_;
-    if (k < nv) {
-      delta_.setZero(nv);
-      delta_[k] = t;
-      integrate(world_.model(), state_.q, delta_, from_.q);
-    } else {
-      (k < 2 * nv ? from_.v[k - nv] : control_[k - 2 * nv]) += t;
-    }
-    workspace_.restore(warm_start_);
-    (void)step(world_, from_, control_, workspace_, to);
-  }
-
-  const World& world_;
-  const State& state_;
-  const VectorX& u_;
-  const WarmStart& warm_start_;
-  Workspace workspace_;
-  State from_;
-  State low_;
-  State high_;
-  VectorX control_;
-  VectorX delta_;
-  MatrixX columns_;
+struct Figures {
+  std::size_t contacts = 0;
+  /// Microseconds: a step and its Jacobians, and differences of the step.
+  double closed_form = 0.0;
+  double central = 0.0;
+  double ridders = 0.0;
+  /// Of closed forms against differences that are refined until they settle (`--check-gradients`); of both differences
+  /// against closed forms.
+  double closed_form_error = 0.0;
+  double central_error = 0.0;
+  double ridders_error = 0.0;
 };
+
+Figures figures_of(const World& world, const State& start) {
+  const VectorX u = VectorX::Zero(world.nu());
+  Workspace workspace(world);
+  State state;
+  (void)step(world, start, u, workspace, state);
+  WarmStart warm;
+  workspace.save(warm);
+
+  Figures out;
+  State next;
+  Tape tape;
+  StepJacobians closed_form, central, ridders;
+  out.closed_form = median_time(201, [&] {
+    (void)step(world, state, u, workspace, next, &tape);
+    (void)step_jacobians(world, tape, workspace, closed_form);
+  });
+  out.contacts = tape.problem.contacts.size();
+  StepDifferences differences(world, state, u, warm);
+  out.central = median_time(21, [&] { differences.central(central); });
+  out.ridders = median_time(5, [&] { differences.ridders(ridders); });
+  out.central_error = largest_difference(central, closed_form);
+  out.ridders_error = largest_difference(ridders, closed_form);
+
+  cli::GradientCheck check(world);
+  check.check(0, state, u, warm);
+  for (const cli::BlockError& block : check.report().blocks)
+    out.closed_form_error = std::max(out.closed_form_error, block.worst);
+  return out;
+}
+
+std::string file_name(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ' ' || c == ',' || c == '-'; }, '_');
+  return name;
+}
 
 }  // namespace
 
 Outcome nimble_jacobians(const Request& request) {
-  const std::filesystem::path& scenes = request.scenes;
   Outcome out;
   out.met = true;
   out.text =
-      "  scene               DoF   contacts   worst error   step + Jacobians (µs)   central differences (µs)   ratio\n";
-  for (const char* file : {"jump_worm.xml", "catapult.xml", "half_cheetah.xml", "humanoid.xml"}) {
-    const Scene scene = load_scene(scenes / file);
-    WorldOptions options{.time_step = scene.time_step};
-    options.contact.joint_limits = false;
-    options.contact.correction = 0.0;
-    const World world(scene.robot.model, {}, options);
-    Workspace workspace(world);
-    State state{scene.robot.keyframes.back().q, VectorX::Zero(world.nv())};
-    const VectorX u = VectorX::Zero(world.nu());
-    const std::string name = std::filesystem::path(file).stem().string();
-    out.films.push_back(
-        film("nimble_jacobians_" + name, "The benchmark state of " + name, world, state, MatrixX::Zero(world.nu(), 1)));
-    (void)step(world, state, u, workspace, state);
-    WarmStart warm;
-    workspace.save(warm);
-
-    cli::GradientCheck check(world);
-    check.check(0, state, u, warm);
-    double worst = 0.0;
-    for (const cli::BlockError& block : check.report().blocks) worst = std::max(worst, block.worst);
-
-    State next;
-    Tape tape;
-    StepJacobians jacobians;
-    const double ours = median_time([&] {
-      (void)step(world, state, u, workspace, next, &tape);
-      step_jacobians(world, tape, workspace, jacobians);
-    });
-    CentralDifferences central(world, state, u, warm);
-    const double differences = median_time([&] { central.run(); });
-    const std::size_t contacts = tape.problem.contacts.size();
-    out.met = out.met && worst < 1e-7 && differences > 5.0 * ours;
-    out.text += cli::formatted("  %-18s  %3d   %8zu   %11.1e   %21.1f   %24.0f   %5.0f\n", file, world.nv(), contacts,
-                               worst, ours, differences, differences / ours);
-    out.data.push_back({{"scene", file},
-                        {"nv", world.nv()},
-                        {"contacts", contacts},
-                        {"worst_error", worst},
-                        {"step_and_jacobians_us", ours},
-                        {"central_differences_us", differences}});
+      "                                     microseconds                            largest error\n"
+      "  scene              DoF  contacts   step + Jacobians   central  Ridders     closed form  central  Ridders\n";
+  const std::vector<NimbleState> states = nimble_states(request.scenes);
+  for (const NimbleState& one : states) {
+    out.films.push_back(film("nimble_jacobians_" + file_name(one.name), "The benchmark state of " + one.name, one.world,
+                             one.start, MatrixX::Zero(one.world.nu(), 1)));
+    const Figures f = figures_of(one.world, one.start);
+    out.met = out.met && f.closed_form_error < 1e-7 && f.central > 5.0 * f.closed_form;
+    out.text += cli::formatted("  %-17s  %3d  %8zu   %16.1f  %8.0f  %7.0f     %11.1e  %7.1e  %7.1e\n", one.name.c_str(),
+                               one.world.nv(), f.contacts, f.closed_form, f.central, f.ridders, f.closed_form_error,
+                               f.central_error, f.ridders_error);
+    out.data.push_back({{"scene", one.name},
+                        {"nv", one.world.nv()},
+                        {"contacts", f.contacts},
+                        {"step_and_jacobians_us", f.closed_form},
+                        {"central_differences_us", f.central},
+                        {"ridders_us", f.ridders},
+                        {"worst_error", f.closed_form_error},
+                        {"central_error", f.central_error},
+                        {"ridders_error", f.ridders_error}});
   }
+  if (states.back().name != "Atlas, mesh feet") out.text += std::string("  ") + kAtlasIsMissing;
   return out;
 }
 

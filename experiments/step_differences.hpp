@@ -6,7 +6,7 @@
 
 #include "tangere/sim/step_derivatives.hpp"
 
-namespace tangere::bench {
+namespace tangere::experiments {
 
 class StepDifferences {
  public:
@@ -46,4 +46,4 @@ class StepDifferences {
   MatrixX previous_;
 };
 
-}  // namespace tangere::bench
+}  // namespace tangere::experiments

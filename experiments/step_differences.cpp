@@ -1,4 +1,4 @@
-#include "bench/support/step_differences.hpp"
+#include "experiments/step_differences.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "tangere/multibody/configuration.hpp"
 
-namespace tangere::bench {
+namespace tangere::experiments {
 namespace {
 
 constexpr double kSmallestStep = 1e-20;
@@ -109,4 +109,4 @@ void StepDifferences::ridders(StepJacobians& out) {
   });
 }
 
-}  // namespace tangere::bench
+}  // namespace tangere::experiments
