@@ -16,6 +16,18 @@ constexpr std::size_t kManyRows = 64;
 /// A penetration is not taken back where that moves more than this many times the mass there is.
 constexpr double kTooHeavy = 100.0;
 
+/// The set of a row that was not there before, from those of the rows before it: limits and normals push where nothing
+/// else keeps the bodies apart, friction where its normal does.
+RowSet set_alone(const ContactProblem& problem, int r, VectorArgument v_free, const std::vector<RowSet>& before) {
+  const BoxedLcpRow& box = problem.boxes[static_cast<std::size_t>(r)];
+  if (box.normal >= 0)
+    return before[static_cast<std::size_t>(box.normal)] == RowSet::clamped ? RowSet::clamped : RowSet::lower;
+  const bool pushes_one_way = box.lower == 0.0;
+  const double velocity = problem.jacobian(static_cast<int>(v_free.size())).row(r).dot(v_free);
+  return pushes_one_way && velocity >= problem.rows[static_cast<std::size_t>(r)].target ? RowSet::lower
+                                                                                        : RowSet::clamped;
+}
+
 }  // namespace
 
 LcpContact::LcpContact(const Model& model) : sparse_(model) {
@@ -27,18 +39,21 @@ LcpContact::LcpContact(const Model& model) : sparse_(model) {
   parent_.resize(tree_of_dof_.size());
 }
 
-/// The sets that rows of the same name had; new rows push.
-void LcpContact::guess_sets(const ContactProblem& problem) {
-  guess_.assign(problem.rows.size(), RowSet::clamped);
+/// The sets that rows of the same name had; what new ones would be if they were alone.
+void LcpContact::guess_sets(const ContactProblem& problem, VectorArgument v_free) {
+  guess_.clear();
+  const std::size_t count = last_.keys.size();
   std::size_t cursor = 0;
+  const auto wrapped = [&](std::size_t at) { return at < count ? at : at - count; };
   for (std::size_t r = 0; r < problem.keys.size(); ++r) {
     // rows keep their order, so the search is short
-    for (std::size_t tried = 0; tried < last_.keys.size(); ++tried) {
-      const std::size_t at = cursor + tried < last_.keys.size() ? cursor + tried : cursor + tried - last_.keys.size();
-      if (!(last_.keys[at] == problem.keys[r])) continue;
-      guess_[r] = last_.sets[at];
-      cursor = at + 1;
-      break;
+    std::size_t tried = 0;
+    while (tried < count && !(last_.keys[wrapped(cursor + tried)] == problem.keys[r])) ++tried;
+    if (tried < count) {
+      cursor = wrapped(cursor + tried) + 1;
+      guess_.push_back(last_.sets[cursor - 1]);
+    } else {
+      guess_.push_back(set_alone(problem, static_cast<int>(r), v_free, guess_));
     }
   }
 }
@@ -171,13 +186,14 @@ void LcpContact::solve_few(const Model& model, const Data& data, ContactProblem&
   drop_heavy_corrections([&](Eigen::Index i) { return A(i, i); }, problem);
   const Eigen::Map<const VectorX> b(b_.data(), A.rows());
   const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
-  const bool least_squares = problem.redundancy == Redundancy::least_squares &&
-                             solved.status == BoxedLcpStatus::solved &&
-                             least_squares_impulses(A, b, boxes_, solved.sets, f_ = solved.f, w_ = solved.w);
+  const bool least_squares =
+      problem.redundancy == Redundancy::least_squares && solved.status == BoxedLcpStatus::solved &&
+      least_squares_impulses(A, b, boxes_, solved.sets, f_ = solved.f.view(), w_ = solved.w.view());
   if (least_squares)
     for (const int r : rows_) problem.boxes[static_cast<std::size_t>(r)].compliance = 0.0;
-  const VectorX& f = least_squares ? f_ : solved.f;
-  keep(problem, solved, f, least_squares ? w_ : solved.w, [&](Eigen::Index i) { return A(i, i); });
+  const Eigen::Map<const VectorX> f(least_squares ? f_.data() : solved.f.view().data(), A.rows());
+  const Eigen::Map<const VectorX> w(least_squares ? w_.data() : solved.w.view().data(), A.rows());
+  keep(problem, solved, f, w, [&](Eigen::Index i) { return A(i, i); });
   // M⁻¹ Jᵀ is there
   const auto width = static_cast<std::size_t>(A.outerStride());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -195,13 +211,14 @@ void LcpContact::solve_many(const Model& model, const Data& data, ContactProblem
   drop_heavy_corrections([&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); }, problem);
   const Eigen::Map<const VectorX> b(b_.data(), static_cast<Eigen::Index>(rows_.size()));
   const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
-  keep(problem, solved, solved.f, solved.w, [&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); });
-  sparse_.add_velocities(solved.f, solution_.v_plus);
+  keep(problem, solved, solved.f.view(), solved.w.view(),
+       [&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); });
+  sparse_.add_velocities(solved.f.view(), solution_.v_plus);
 }
 
 /// The answer of the island in hand, into that of the step.
 template <class Diagonal>
-void LcpContact::keep(const ContactProblem& problem, const BoxedLcpSolution& solved, const VectorX& f, const VectorX& w,
+void LcpContact::keep(const ContactProblem& problem, const BoxedLcpSolution& solved, VectorArgument f, VectorArgument w,
                       const Diagonal& diagonal) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const auto r = static_cast<Eigen::Index>(rows_[i]);
@@ -213,7 +230,7 @@ void LcpContact::keep(const ContactProblem& problem, const BoxedLcpSolution& sol
   solution_.residual = std::max(solution_.residual, solved.residual);
   ++solution_.stages[static_cast<std::size_t>(solved.stage)];
 
-  const double largest = solved.f.cwiseAbs().maxCoeff();
+  const double largest = solved.f.view().cwiseAbs().maxCoeff();
   if (!(largest > 0.0)) return;
   for (Eigen::Index i = 0; i < solved.f.size(); ++i) {
     const BoxedLcpRow& box = problem.boxes[static_cast<std::size_t>(rows_[static_cast<std::size_t>(i)])];
@@ -247,7 +264,7 @@ const LcpSolution& LcpContact::solve(const Model& model, const Data& data, Conta
     last_.sets.clear();
     return solution_;
   }
-  guess_sets(problem);
+  guess_sets(problem, v_free);
   solution_.num_islands = find_islands(model, problem);
   const bool by_parts = n >= kManyRows && problem.redundancy == Redundancy::compliance;
   if (by_parts) sparse_.invert_masses(model, data);

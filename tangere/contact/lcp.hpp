@@ -58,7 +58,7 @@ class LcpContact {
   [[nodiscard]] WarmStart& warm_start() { return last_; }
 
  private:
-  void guess_sets(const ContactProblem& problem);
+  void guess_sets(const ContactProblem& problem, VectorArgument v_free);
   int find_islands(const Model& model, const ContactProblem& problem);
   int root(int tree);
   using MatrixMap = Eigen::Map<const MatrixX, 0, Eigen::OuterStride<>>;
@@ -70,7 +70,7 @@ class LcpContact {
   void solve_few(const Model& model, const Data& data, ContactProblem& problem, const BoxedLcpOptions& options);
   void solve_many(const Model& model, const Data& data, ContactProblem& problem, const BoxedLcpOptions& options);
   template <class Diagonal>
-  void keep(const ContactProblem& problem, const BoxedLcpSolution& solved, const VectorX& f, const VectorX& w,
+  void keep(const ContactProblem& problem, const BoxedLcpSolution& solved, VectorArgument f, VectorArgument w,
             const Diagonal& diagonal);
 
   LcpSolution solution_;

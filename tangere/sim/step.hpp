@@ -121,8 +121,8 @@ struct Tape {
   [[nodiscard]] const Tape& after_impact(int i) const { return parts[2 * static_cast<std::size_t>(i) + 1]; }
 };
 
-/// Memory of steps and of their derivatives, and the warm start. One per thread. Nothing is allocated for
-/// islands of as many rows as it has seen; impacts inside a step, and derivatives through them, allocate.
+/// Memory of steps and of their derivatives, and the warm start. One per thread. Nothing is allocated for up to as many
+/// contacts, rows and impacts as it has seen; derivatives through impacts inside a step allocate.
 class Workspace {
  public:
   explicit Workspace(const World& world);

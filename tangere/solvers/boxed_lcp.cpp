@@ -102,14 +102,6 @@ void BoxedLcpOptions::verify() const {
 void BoxedLcpSolver::Data::resize(int rows_now) {
   n = rows_now;
   const std::size_t size = static_cast<std::size_t>((n + 7) & ~7);
-  if (answers.size() <= static_cast<std::size_t>(n)) answers.resize(static_cast<std::size_t>(n) + 1);
-  auto& answer = answers[static_cast<std::size_t>(n)];
-  if (!answer) {
-    answer = std::make_unique<BoxedLcpSolution>();
-    answer->f.resize(n);
-    answer->w.resize(n);
-    answer->sets.resize(static_cast<std::size_t>(n));
-  }
   if (d.size() >= size) return;
   for (AlignedVector* x : {&d,           &inverse_d, &asked,       &search, &f,
                            &w,           &best_f,    &best_w,      &right,  &pivot_scale,
@@ -299,7 +291,6 @@ void BoxedLcpSolver::Data::give_up() {
 }
 
 const BoxedLcpSolution& BoxedLcpSolver::Data::answer() {
-  BoxedLcpSolution& solution = *answers[n];
   if (!(best_residual <= tolerance)) give_up();
   std::swap(f, best_f);
   std::swap(w, best_w);
@@ -331,9 +322,9 @@ const BoxedLcpSolution& BoxedLcpSolver::Data::answer() {
     best_residual = assess();
   }
 
-  solution.f = Eigen::Map<const VectorX>(f.data(), n);
-  solution.w = Eigen::Map<const VectorX>(w.data(), n);
-  std::copy(sets.begin(), sets.begin() + n, solution.sets.begin());
+  solution.f.reset(n) = Eigen::Map<const VectorX>(f.data(), n);
+  solution.w.reset(n) = Eigen::Map<const VectorX>(w.data(), n);
+  solution.sets.assign(sets.begin(), sets.begin() + n);
   solution.stage = best_stage;
   solution.residual = best_residual;
   solution.status = best_residual <= tolerance ? BoxedLcpStatus::solved : BoxedLcpStatus::approximate;

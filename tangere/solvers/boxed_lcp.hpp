@@ -29,7 +29,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tangere/math/types.hpp"
+#include "tangere/math/scratch_matrix.hpp"
 #include "tangere/solvers/sparse_rows.hpp"
 
 namespace tangere {
@@ -72,9 +72,9 @@ struct BoxedLcpOptions {
 };
 
 struct BoxedLcpSolution {
-  VectorX f;
+  ScratchVector f;
   /// A f + b, without the compliance: the velocities of the rows less their targets.
-  VectorX w;
+  ScratchVector w;
   std::vector<RowSet> sets;
   BoxedLcpStatus status = BoxedLcpStatus::solved;
   /// The method whose answer it is.
@@ -85,7 +85,7 @@ struct BoxedLcpSolution {
   int factorisations = 0;
 };
 
-/// Memory and the last answer. Allocates nothing for a number of rows that it has solved before. One per thread.
+/// Memory and the last answer. Allocates nothing for up to as many rows as it has solved before. One per thread.
 class BoxedLcpSolver {
  public:
   BoxedLcpSolver();

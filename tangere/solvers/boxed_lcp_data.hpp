@@ -113,8 +113,7 @@ struct BoxedLcpSolver::Data {
   // ---- Lemke's path: b + τ cover, and the slopes of f and w
   AlignedVector cover, b_path, df, dw;
 
-  /// One answer for each number of rows that was seen: vectors of Eigen cannot shrink without an allocation.
-  std::vector<std::unique_ptr<BoxedLcpSolution>> answers;
+  BoxedLcpSolution solution;
 
   // ---- boxed_lcp.cpp
   /// Takes the problem, or throws InputError.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -87,6 +88,33 @@ TEST_P(Step, SameBitsAgainAndNothingAllocated) {
   EXPECT_EQ(count.so_far(), 0);
   EXPECT_EQ(again.q, next.q);
   EXPECT_EQ(again.v, next.v);
+}
+
+/// Memory is that of the most rows there were: fewer, in whatever islands, take none.
+TEST(StepMemory, FewerContactsAllocateNothing) {
+  std::vector<FreeBody> boxes;
+  for (int i = 0; i < 3; ++i) boxes.push_back({Box{{0.2, 0.2, 0.2}}, Pose::translation({0.0, 0.0, 0.1 + 0.2 * i})});
+  const StepCase stack = free_bodies("stack", boxes, 0.5, 0.0, {});
+  Workspace workspace(stack.world);
+  State next;
+  Tape tape;
+  ASSERT_EQ(step(stack.world, stack.state, stack.u, workspace, next, &tape).contacts.size(), 12U);
+  ASSERT_EQ(step(stack.world, stack.state, stack.u, workspace, next, &tape).num_islands, 1);
+  // each box up in the air, beside the others, or where it was
+  std::vector<State> states;
+  for (int places = 1; places < 27; ++places) {
+    State& state = states.emplace_back(stack.state);
+    for (int box = 0, rest = places; box < 3; ++box, rest /= 3) {
+      if (rest % 3 == 1) state.q[7 * box + 2] += 10.0 + box;
+      if (rest % 3 == 2) state.q.segment<3>(7 * box) << 1.0 + box, 0.0, 0.1;
+    }
+  }
+  std::size_t fewest = 12;
+  const AllocationCount count;
+  for (const State& state : states)
+    fewest = std::min(fewest, step(stack.world, state, stack.u, workspace, next, &tape).contacts.size());
+  EXPECT_EQ(count.so_far(), 0);
+  EXPECT_EQ(fewest, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllCases, Step, testing::ValuesIn(all_step_cases()),

@@ -130,9 +130,9 @@ Bodies random_points(int points, int bodies, double friction, Random& random) {
 void expect_solution(const Lcp& lcp, const BoxedLcpSolution& solution, const BoxedLcpOptions& options = {}) {
   ASSERT_EQ(solution.status, BoxedLcpStatus::solved);
   ASSERT_LE(solution.residual, options.tolerance);
-  const VectorX& f = solution.f;
+  const VectorX f = solution.f.view();
   ASSERT_TRUE(f.allFinite());
-  EXPECT_NEAR_RELATIVE(solution.w, lcp.A * f + lcp.b, 1e-12);
+  EXPECT_NEAR_RELATIVE(solution.w.view(), lcp.A * f + lcp.b, 1e-12);
   const VectorX d = lcp.A.diagonal();
   const double f_scale = std::max(f.lpNorm<Eigen::Infinity>(), lcp.b.cwiseQuotient(d).lpNorm<Eigen::Infinity>());
   for (int i = 0; i < f.size(); ++i) {
@@ -179,15 +179,16 @@ Lcp scalar(double a, double b, const BoxedLcpRow& row) {
 TEST(BoxedLcp, ScalarClosedForms) {
   BoxedLcpSolver solver;
   const double eps = BoxedLcpOptions{}.compliance;
-  EXPECT_NEAR_RELATIVE(checked(solver, scalar(2.0, -3.0, {})).f, 1.5 / (1.0 + eps), 1e-15);
+  EXPECT_NEAR_RELATIVE(checked(solver, scalar(2.0, -3.0, {})).f.view(), 1.5 / (1.0 + eps), 1e-15);
   EXPECT_EQ(checked(solver, scalar(2.0, 3.0, {})).f[0], 0.0);
-  EXPECT_NEAR_RELATIVE(checked(solver, scalar(2.0, 3.0, equality())).f, -1.5 / (1.0 + eps), 1e-15);
-  EXPECT_NEAR_RELATIVE(checked(solver, scalar(2.0, 3.0, dry_friction(2.0))).f, -1.5 / (1.0 + eps), 1e-15);
+  EXPECT_NEAR_RELATIVE(checked(solver, scalar(2.0, 3.0, equality())).f.view(), -1.5 / (1.0 + eps), 1e-15);
+  EXPECT_NEAR_RELATIVE(checked(solver, scalar(2.0, 3.0, dry_friction(2.0))).f.view(), -1.5 / (1.0 + eps), 1e-15);
   EXPECT_EQ(checked(solver, scalar(2.0, 3.0, dry_friction(1.0))).f[0], -1.0);
   EXPECT_EQ(checked(solver, scalar(2.0, -3.0, dry_friction(1.0))).f[0], 1.0);
   // the compliance takes its part
   const double soft = 1e-2;
-  EXPECT_NEAR_RELATIVE(checked(solver, scalar(2.0, -3.0, {}), {.compliance = soft}).f, 1.5 / (1.0 + soft), 1e-15);
+  EXPECT_NEAR_RELATIVE(checked(solver, scalar(2.0, -3.0, {}), {.compliance = soft}).f.view(), 1.5 / (1.0 + soft),
+                       1e-15);
 }
 
 TEST(BoxedLcp, NothingToDoIsZero) {
@@ -197,7 +198,7 @@ TEST(BoxedLcp, NothingToDoIsZero) {
   Lcp lcp = box_stack(1, false, random).problem();
   lcp.b.setZero();
   const BoxedLcpSolution solution = checked(solver, lcp);
-  EXPECT_EQ(solution.f, VectorX::Zero(12));
+  EXPECT_EQ(solution.f.view(), VectorX::Zero(12));
   EXPECT_EQ(solution.stage, BoxedLcpStage::none);
   EXPECT_EQ(std::count(solution.sets.begin(), solution.sets.end(), RowSet::clamped), 0);
 }
@@ -210,14 +211,14 @@ Lcp particle(double m, const Vector3& velocity, double friction) {
 TEST(BoxedLcp, ParticleSticksSlidesAndSeparates) {
   BoxedLcpSolver solver;
   const BoxedLcpSolution stick = checked(solver, particle(2.0, {-1.0, 0.3, -0.2}, 0.5));
-  EXPECT_NEAR_RELATIVE(stick.f, Vector3(2.0, -0.6, 0.4), 1e-7);
+  EXPECT_NEAR_RELATIVE(stick.f.view(), Vector3(2.0, -0.6, 0.4), 1e-7);
   EXPECT_EQ(stick.sets, std::vector<RowSet>(3, RowSet::clamped));
   const BoxedLcpSolution slide = checked(solver, particle(2.0, {-1.0, 0.7, -0.2}, 0.5));
-  EXPECT_NEAR_RELATIVE(slide.f, Vector3(2.0, -1.0, 0.4), 1e-7);
-  EXPECT_NEAR_RELATIVE(slide.w, Vector3(0.0, 0.2, 0.0), 1e-7);
+  EXPECT_NEAR_RELATIVE(slide.f.view(), Vector3(2.0, -1.0, 0.4), 1e-7);
+  EXPECT_NEAR_RELATIVE(slide.w.view(), Vector3(0.0, 0.2, 0.0), 1e-7);
   EXPECT_EQ(slide.sets, (std::vector<RowSet>{RowSet::clamped, RowSet::lower, RowSet::clamped}));
   const BoxedLcpSolution separate = checked(solver, particle(2.0, {0.1, 0.7, -0.2}, 0.5));
-  EXPECT_EQ(separate.f, Vector3::Zero());
+  EXPECT_EQ(separate.f.view(), Vector3::Zero());
   EXPECT_EQ(std::count(separate.sets.begin(), separate.sets.end(), RowSet::clamped), 0);
 }
 
@@ -260,7 +261,7 @@ TEST(BoxedLcp, BlockOnAPlane) {
   }
   Bodies block = box_stack(1, false, random);
   block.v[0].z() = 0.1;
-  EXPECT_EQ(checked(solver, block.problem()).f, VectorX::Zero(12));
+  EXPECT_EQ(checked(solver, block.problem()).f.view(), VectorX::Zero(12));
 }
 
 TEST(BoxedLcp, EqualitiesAndDryFrictionBesideContacts) {
@@ -348,7 +349,7 @@ TEST(BoxedLcp, EqualsTheOnlySetsThatWork) {
     }
     ASSERT_GE(expected.minCoeff(), -1e-12);
     const Lcp lcp{A, b, std::vector<BoxedLcpRow>(3)};
-    EXPECT_NEAR_RELATIVE(checked(solver, lcp, {.compliance = eps}).f, expected, 1e-8);
+    EXPECT_NEAR_RELATIVE(checked(solver, lcp, {.compliance = eps}).f.view(), expected, 1e-8);
   }
 }
 
@@ -408,8 +409,8 @@ TEST(BoxedLcp, ATightToleranceGivesTheBestFound) {
   EXPECT_EQ(solution.status, BoxedLcpStatus::approximate);
   EXPECT_GT(solution.residual, 0.0);
   EXPECT_LE(solution.residual, 1e-12);
-  EXPECT_TRUE(solution.f.allFinite());
-  EXPECT_TRUE(solution.w.allFinite());
+  EXPECT_TRUE(solution.f.view().allFinite());
+  EXPECT_TRUE(solution.w.view().allFinite());
 }
 
 TEST(BoxedLcp, NumbersThatOverflowGiveFiniteForces) {
@@ -417,7 +418,7 @@ TEST(BoxedLcp, NumbersThatOverflowGiveFiniteForces) {
   Lcp lcp = particle(1e300, {-1e300, 1e300, 0.0}, 0.5);
   const BoxedLcpSolution& solution = solver.solve(lcp.A, lcp.b, lcp.rows);
   EXPECT_EQ(solution.status, BoxedLcpStatus::approximate);
-  EXPECT_TRUE(solution.f.allFinite());
+  EXPECT_TRUE(solution.f.view().allFinite());
 }
 
 TEST(BoxedLcp, WrongSetsDoNotMatter) {
@@ -441,7 +442,7 @@ TEST(BoxedLcp, UnitsDoNotMatter) {
     const Lcp scaled{std::ldexp(1.0, 40) * lcp.A, std::ldexp(1.0, -20) * lcp.b, lcp.rows};
     const BoxedLcpSolution other = checked(solver, scaled);
     EXPECT_EQ(other.sets, one.sets);
-    EXPECT_EQ(other.f, std::ldexp(1.0, -60) * one.f);
+    EXPECT_EQ(other.f.view(), std::ldexp(1.0, -60) * one.f.view());
   }
 }
 
@@ -454,8 +455,8 @@ TEST(BoxedLcp, SameBitsTwice) {
     BoxedLcpSolver fresh;
     const BoxedLcpSolution a = fresh.solve(lcp.A, lcp.b, lcp.rows);
     const BoxedLcpSolution b = used.solve(lcp.A, lcp.b, lcp.rows);
-    EXPECT_EQ(a.f, b.f);
-    EXPECT_EQ(a.w, b.w);
+    EXPECT_EQ(a.f.view(), b.f.view());
+    EXPECT_EQ(a.w.view(), b.w.view());
     EXPECT_EQ(a.sets, b.sets);
     EXPECT_EQ(a.stage, b.stage);
     EXPECT_EQ(used.solve(stack.A, stack.b, stack.rows).status, BoxedLcpStatus::solved);
@@ -468,8 +469,8 @@ TEST(BoxedLcp, PartsOfLargerMatricesAreTaken) {
   const Lcp lcp = random_points(6, 2, -1.0, random).problem();
   MatrixX large = MatrixX::Constant(30, 30, std::nan(""));
   large.block(5, 7, 18, 18) = lcp.A;
-  const VectorX f = solver.solve(lcp.A, lcp.b, lcp.rows).f;
-  EXPECT_EQ(solver.solve(large.block(5, 7, 18, 18), lcp.b, lcp.rows).f, f);
+  const VectorX f = solver.solve(lcp.A, lcp.b, lcp.rows).f.view();
+  EXPECT_EQ(solver.solve(large.block(5, 7, 18, 18), lcp.b, lcp.rows).f.view(), f);
 }
 
 TEST(BoxedLcp, AllocatesNothingForASizeItHasSeen) {
