@@ -1,21 +1,34 @@
 #pragma once
 
-/// A line chart as SVG.
+/// Line charts as SVG.
 
 #include <string>
 #include <vector>
 
 namespace tangere::experiments {
 
-struct ChartLine {
-  std::string name;
-  /// One a column.
-  std::vector<double> values;
+struct ChartAxis {
+  std::string title;
+  /// By decades, values not above 0 left out; else with zero in sight.
+  bool logarithmic = false;
 };
 
-/// The values of each line over the columns, from zero on; `logarithmic`: by decades, values not above 0 left out.
-[[nodiscard]] std::string line_chart(const std::string& title, const std::string& columns_title,
-                                     const std::string& values_title, const std::vector<std::string>& columns,
-                                     const std::vector<ChartLine>& lines, bool logarithmic = false);
+struct ChartLine {
+  std::string name;
+  /// As many of both. Points that an axis cannot show (NaN, or not above 0 by decades) leave a gap;
+  /// a line without any is named as such.
+  std::vector<double> x;
+  std::vector<double> y;
+};
+
+struct Chart {
+  std::string title;
+  ChartAxis x;
+  ChartAxis y;
+  std::vector<ChartLine> lines{};
+};
+
+/// The charts below each other.
+[[nodiscard]] std::string chart_svg(const std::vector<Chart>& charts);
 
 }  // namespace tangere::experiments

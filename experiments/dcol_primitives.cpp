@@ -1,12 +1,12 @@
 /// DCOL's twelve primitives (and a cube) that fly at each other without gravity and friction, at 100 Hz for 3.5 s.
 
-#include <chrono>
 #include <cmath>
 
 #include <Eigen/Geometry>
+
 #include "apps/cli/text.hpp"
 #include "experiments/experiment.hpp"
-#include "experiments/smooth_worlds.hpp"
+#include "experiments/scene_run.hpp"
 
 namespace tangere::experiments {
 namespace {
@@ -77,9 +77,8 @@ Momenta momenta(const State& state, int count) {
   return out;
 }
 
-}  // namespace
-
-Outcome dcol_primitives(const Request& /*request*/) {
+/// Twelve primitives at random, all on their way to the cube at the origin; a draw in which they do not overlap.
+Setup colliding_primitives() {
   const std::vector<Shape> shapes = {Cylinder{.radius = 0.6, .length = 3.0},
                                      Capsule{.radius = 0.2, .length = 5.0},
                                      Sphere{0.8},
@@ -96,16 +95,12 @@ Outcome dcol_primitives(const Request& /*request*/) {
   WorldOptions options = smooth_options(kFrequency, kKappa);
   options.smooth.warm_start = true;
   options.smooth.margin = 0.1;
-  const auto count = static_cast<int>(shapes.size());
-
-  // a draw in which they do not overlap to begin with
   Random random(1);
-  std::vector<FreeBody> bodies;
-  for (bool apart = false; !apart;) {
-    bodies.clear();
-    for (int i = 0; i < count; ++i) {
-      FreeBody body{shapes[static_cast<std::size_t>(i)]};
-      if (i + 1 < count) body.X_WB.p = 5.0 * random.normal3();
+  while (true) {
+    std::vector<FreeBody> bodies;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      FreeBody body{shapes[i]};
+      if (i + 1 < shapes.size()) body.X_WB.p = 5.0 * random.normal3();
       body.velocity = -0.5 * body.X_WB.p;
       body.omega = radians(20.0) * random.normal3();
       body.inertia.mass = 1.0;
@@ -113,48 +108,54 @@ Outcome dcol_primitives(const Request& /*request*/) {
       body.inertia.inertia = Vector3(1.0, 2.0, 3.0).asDiagonal();
       bodies.push_back(body);
     }
-    Setup trial = free_setup(bodies, false, 0.0, options, 0.0);
-    Data data(trial.world.model());
-    apart = violation(trial.world, trial.state.q, data) == 0.0;
+    Setup setup = free_setup(bodies, false, 0.0, options, 0.0);
+    Data data(setup.world.model());
+    if (violation(setup.world, setup.state.q, data) == 0.0) return setup;
   }
-  Setup setup = free_setup(bodies, false, 0.0, options, 0.0);
-  Outcome out;
+}
+
+std::string charts(const SceneRun& run) {
+  const ChartAxis time{"time, s"};
+  return chart_svg(
+      {{"Twelve primitives and a cube: kinetic energy", time, {"J"}, {time_line("energy", run, "kinetic")}},
+       {"Drift of the momenta, penetration",
+        time,
+        {"N s, N m s; 1 - alpha", true},
+        {time_line("linear drift", run, "linear"), time_line("angular drift", run, "angular"),
+         time_line("penetration", run, "penetration")}}});
+}
+
+}  // namespace
+
+Outcome dcol_primitives(const Request& request) {
   const int steps = static_cast<int>(kSeconds * kFrequency);
-  out.films.push_back(film("dcol_primitives", "Twelve primitives and a cube collide", setup.world, setup.state,
-                           MatrixX::Zero(setup.world.nu(), steps)));
-  Workspace workspace(setup.world);
-  Data data(setup.world.model());
-  const VectorX u = VectorX::Zero(setup.world.nu());
+  const Setup setup = colliding_primitives();
+  Outcome out;
+  add_film(request, "dcol_primitives", "Twelve primitives and a cube collide", setup, steps, out);
+  const int count = static_cast<int>(setup.state.q.size()) / 7;
   const Momenta start = momenta(setup.state, count);
-  RunCount counts;
-  double worst = 0.0;
-  double linear = 0.0;
-  double angular = 0.0;
-  double seconds = 0.0;
-  std::size_t most = 0;
-  for (int i = 0; i < steps; ++i) {
-    const auto before = std::chrono::steady_clock::now();
-    const StepResult& result = step(setup.world, setup.state, u, workspace, setup.state);
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-    counts.add(result);
-    most = std::max(most, result.contacts.size());
-    worst = std::max(worst, violation(setup.world, setup.state.q, data));
-    const Momenta now = momenta(setup.state, count);
-    linear = std::max(linear, (now.linear - start.linear).norm());
-    angular = std::max(angular, (now.angular - start.angular).norm());
-  }
+  const SceneRun run = run_scene("dcol_primitives", setup, steps, request.log, [&](const State& state) {
+    const Momenta now = momenta(state, count);
+    return std::map<std::string, double>{{"linear", (now.linear - start.linear).norm()},
+                                         {"angular", (now.angular - start.angular).norm()}};
+  });
+  const double worst = run.largest("penetration");
+  const double linear = run.largest("linear");
+  const double angular = run.largest("angular");
+  const double seconds = run.sum("seconds");
   out.text = cli::formatted(
-      "  %ld steps, pairs at once %zu at most, %ld second starts (%s), %ld failed\n"
+      "  %ld steps, pairs at once %.0f at most, %ld second starts (%s), %ld failed\n"
       "  largest 1 - alpha %.1e; drift of the momentum %.1e (linear), %.1e (angular)\n"
       "  %.2f s for %.1f s: %.1f times real time\n",
-      counts.steps, most, counts.second_tries, ladder_text(counts).c_str(), counts.failures, worst, linear, angular,
-      seconds, kSeconds, kSeconds / seconds);
+      run.count.steps, run.largest("pairs"), run.count.second_tries, ladder_text(run.count).c_str(), run.count.failures,
+      worst, linear, angular, seconds, kSeconds, kSeconds / seconds);
   out.data = {{"violation", worst},
               {"linear", linear},
               {"angular", angular},
               {"seconds", seconds},
-              {"failures", counts.failures}};
-  out.met = counts.failures == 0 && worst <= 1e-8 && linear <= 1e-8 && angular <= 1e-8 && seconds < kSeconds;
+              {"failures", run.count.failures}};
+  out.met = run.count.failures == 0 && worst <= 1e-8 && linear <= 1e-8 && angular <= 1e-8 && seconds < kSeconds;
+  out.svg = charts(run);
   return out;
 }
 

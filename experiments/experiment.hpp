@@ -35,6 +35,8 @@ struct Request {
   int runs = 0;
   /// What earlier runs found out, and where this one's findings go.
   ResultLog& log;
+  /// Whether films are wanted: they are runs of their own.
+  bool films = false;
 };
 
 struct Experiment {

@@ -6,6 +6,7 @@
 #include "apps/cli/progress.hpp"
 #include "apps/cli/text.hpp"
 #include "experiments/experiment.hpp"
+#include "experiments/grid.hpp"
 #include "experiments/smooth_worlds.hpp"
 
 namespace tangere::experiments {
@@ -54,23 +55,6 @@ FreeBody random_body(const Shape& shape, double mass, double size, double low, d
   return body;
 }
 
-nlohmann::json to_json(const RunCount& count) {
-  return {{"steps", count.steps},           {"islands", count.islands},
-          {"iterations", count.iterations}, {"second_tries", count.second_tries},
-          {"failures", count.failures},     {"rungs", count.rungs}};
-}
-
-RunCount from_json(const nlohmann::json& json) {
-  RunCount count;
-  count.steps = json["steps"];
-  count.islands = json["islands"];
-  count.iterations = json["iterations"];
-  count.second_tries = json["second_tries"];
-  count.failures = json["failures"];
-  count.rungs = json["rungs"].get<std::array<long, kNumSmoothRungs>>();
-  return count;
-}
-
 RunCount drop(const std::vector<FreeBody>& bodies, double seconds, double friction, const WorldOptions& options) {
   Setup setup = free_setup(bodies, true, friction, options);
   Workspace workspace(setup.world);
@@ -82,12 +66,24 @@ RunCount drop(const std::vector<FreeBody>& bodies, double seconds, double fricti
 }
 
 std::string row(const std::string& name, const RunCount& count) {
-  return cli::formatted("  %-16s %8ld %9.2f %8ld %7ld   %s\n", name.c_str(), count.steps,
-                        static_cast<double>(count.iterations) / static_cast<double>(std::max(1L, count.islands)),
+  return cli::formatted("  %-16s %8ld %9.2f %8ld %7ld   %s\n", name.c_str(), count.steps, count.mean_iterations(),
                         count.second_tries, count.failures, ladder_text(count).c_str());
 }
 
 constexpr const char* kHead = "                      steps iterations  second  failed   rungs of the ladder\n";
+
+/// What it took, over rate and relaxation: a count a cell.
+std::string drop_charts(const std::string& title, const std::vector<GridCell>& cells,
+                        const std::vector<RunCount>& counts) {
+  std::vector<double> iterations;
+  std::vector<double> again;
+  for (const RunCount& count : counts) {
+    iterations.push_back(count.mean_iterations());
+    again.push_back(1000.0 * static_cast<double>(count.second_tries) / static_cast<double>(std::max(1L, count.steps)));
+  }
+  return chart_svg({grid_chart(title + ": iterations", {"iterations a step"}, cells, iterations),
+                    grid_chart(title + ": steps that needed a second start", {"of 1000"}, cells, again)});
+}
 
 }  // namespace
 
@@ -96,71 +92,65 @@ Outcome silico_drop_3d(const Request& request) {
   Outcome out;
   out.text = kHead;
   RunCount all;
+  std::vector<GridCell> cells;
+  std::vector<RunCount> of_cells(std::size(kDropFrequencies) * std::size(kDropRelaxations));
   const std::vector<Kind> shapes = kinds(1.0);
-  cli::Progress progress("dropping", static_cast<long>(shapes.size()));
   for (std::size_t k = 0; k < shapes.size(); ++k) {
-    progress.show(static_cast<long>(k));
+    cells = run_grid(shapes[k].name, kDropFrequencies, kDropRelaxations, runs, request.log,
+                     [&](double frequency, double kappa) {
+                       Random random(17 + k);
+                       RunCount count;
+                       for (int run = 0; run < runs; ++run)
+                         count.add(drop({random_body(shapes[k].shape, 1.0, 1.0, 0.7, 1.5, random)}, kSeconds, 0.3,
+                                        smooth_options(frequency, kappa)));
+                       return to_json(count);
+                     });
     RunCount of_shape;
-    for (const double frequency : kDropFrequencies) {
-      for (const double kappa : kDropRelaxations) {
-        const nlohmann::json& result = request.log.result(
-            cli::formatted("%s, %.0f Hz, %.0e, %d runs", shapes[k].name, frequency, kappa, runs), [&] {
-              Random random(17 + k);
-              RunCount count;
-              for (int run = 0; run < runs; ++run)
-                count.add(drop({random_body(shapes[k].shape, 1.0, 1.0, 0.7, 1.5, random)}, kSeconds, 0.3,
-                               smooth_options(frequency, kappa)));
-              return to_json(count);
-            });
-        of_shape.add(from_json(result));
-      }
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const RunCount count = run_count(cells[i].result);
+      of_shape.add(count);
+      of_cells[i].add(count);
     }
     out.text += row(shapes[k].name, of_shape);
     out.data["shapes"].push_back({{"shape", shapes[k].name}, {"result", to_json(of_shape)}});
     all.add(of_shape);
   }
-  progress.clear();
   out.text += row("all", all);
   out.data["all"] = to_json(all);
   out.met = all.failures * 200000 <= all.steps;
+  out.svg = drop_charts("Eight shapes on a floor", cells, of_cells);
   return out;
 }
 
 Outcome silico_drop_two(const Request& request) {
   const int runs = request.runs > 0 ? request.runs : 40;
+  const std::vector<Kind> shapes = kinds(1.0);
+  const std::vector<GridCell> cells =
+      run_grid("two", kDropFrequencies, kDropRelaxations, runs, request.log, [&](double frequency, double kappa) {
+        Random random(23);
+        const auto any = [&]() -> const Shape& {
+          return shapes[static_cast<std::size_t>(random.index(static_cast<int>(shapes.size())))].shape;
+        };
+        RunCount count;
+        for (int run = 0; run < runs; ++run)
+          count.add(
+              drop({random_body(any(), 1.0, 1.0, 0.7, 0.9, random), random_body(any(), 1.0, 1.0, 1.8, 2.3, random)},
+                   kSeconds, 0.3, smooth_options(frequency, kappa)));
+        return to_json(count);
+      });
   Outcome out;
   out.text = kHead;
   RunCount all;
-  cli::Progress progress("dropping two", 12);
-  int cell = 0;
-  for (const double frequency : kDropFrequencies) {
-    for (const double kappa : kDropRelaxations) {
-      progress.show(cell++);
-      const nlohmann::json& result =
-          request.log.result(cli::formatted("%.0f Hz, %.0e, %d runs", frequency, kappa, runs), [&] {
-            Random random(23);
-            const std::vector<Kind> shapes = kinds(1.0);
-            RunCount count;
-            for (int run = 0; run < runs; ++run) {
-              const auto any = [&]() -> const Shape& {
-                return shapes[static_cast<std::size_t>(random.index(static_cast<int>(shapes.size())))].shape;
-              };
-              count.add(
-                  drop({random_body(any(), 1.0, 1.0, 0.7, 0.9, random), random_body(any(), 1.0, 1.0, 1.8, 2.3, random)},
-                       kSeconds, 0.3, smooth_options(frequency, kappa)));
-            }
-            return to_json(count);
-          });
-      const RunCount count = from_json(result);
-      out.text += row(cli::formatted("%3.0f Hz, %.0e", frequency, kappa), count);
-      out.data["cells"].push_back({{"frequency", frequency}, {"kappa", kappa}, {"result", result}});
-      all.add(count);
-    }
+  std::vector<RunCount> of_cells;
+  for (const GridCell& cell : cells) {
+    of_cells.push_back(run_count(cell.result));
+    out.text += row(cli::formatted("%3.0f Hz, %.0e", cell.frequency, cell.kappa), of_cells.back());
+    all.add(of_cells.back());
   }
-  progress.clear();
   out.text += row("all", all);
-  out.data["all"] = to_json(all);
+  out.data = {{"cells", to_json(cells)}, {"all", to_json(all)}};
   out.met = all.failures * 20000 <= all.steps;
+  out.svg = drop_charts("Two bodies over a floor", cells, of_cells);
   return out;
 }
 
@@ -170,10 +160,12 @@ Outcome silico_drop_scales(const Request& request) {
   out.text = kHead;
   bool same = true;
   RunCount first;
+  Chart chart{"The same drops at other sizes and masses", {"size, m", true}, {"iterations a step"}};
   cli::Progress progress("dropping", 25);
   int cell = 0;
-  for (const double size : {1.0, 0.01, 0.1, 10.0, 100.0}) {
-    for (const double mass : {1.0, 1e-3, 1e-1, 10.0, 1e3}) {
+  for (const double mass : {1.0, 1e-3, 1e-1, 10.0, 1e3}) {
+    chart.lines.push_back({cli::formatted("%g kg", mass), {}, {}});
+    for (const double size : {0.01, 0.1, 1.0, 10.0, 100.0}) {
       progress.show(cell++);
       const nlohmann::json& result = request.log.result(cli::formatted("%g m, %g kg, %d runs", size, mass, runs), [&] {
         RunCount count;
@@ -186,18 +178,21 @@ Outcome silico_drop_scales(const Request& request) {
         }
         return to_json(count);
       });
-      const RunCount count = from_json(result);
+      const RunCount count = run_count(result);
       if (cell == 1) first = count;
       // rounding may turn a few near the limit
       same = same && count.steps == first.steps && count.failures == first.failures &&
              std::abs(count.iterations - first.iterations) <= 1e-3 * static_cast<double>(first.iterations) &&
              std::abs(count.second_tries - first.second_tries) <= 1;
       out.text += row(cli::formatted("%g m, %g kg", size, mass), count);
+      chart.lines.back().x.push_back(size);
+      chart.lines.back().y.push_back(count.mean_iterations());
       out.data["cells"].push_back({{"size", size}, {"mass", mass}, {"result", result}});
     }
   }
   progress.clear();
   out.met = same;
+  out.svg = chart_svg({chart});
   return out;
 }
 

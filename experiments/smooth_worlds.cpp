@@ -132,6 +132,27 @@ void RunCount::add(const RunCount& other) {
   for (std::size_t r = 0; r < kNumSmoothRungs; ++r) rungs[r] += other.rungs[r];
 }
 
+double RunCount::mean_iterations() const {
+  return static_cast<double>(iterations) / static_cast<double>(std::max(1L, islands));
+}
+
+nlohmann::json to_json(const RunCount& count) {
+  return {{"steps", count.steps},           {"islands", count.islands},
+          {"iterations", count.iterations}, {"second_tries", count.second_tries},
+          {"failures", count.failures},     {"rungs", count.rungs}};
+}
+
+RunCount run_count(const nlohmann::json& json) {
+  RunCount count;
+  count.steps = json.at("steps");
+  count.islands = json.at("islands");
+  count.iterations = json.at("iterations");
+  count.second_tries = json.at("second_tries");
+  count.failures = json.at("failures");
+  count.rungs = json.at("rungs").get<std::array<long, kNumSmoothRungs>>();
+  return count;
+}
+
 std::string ladder_text(const RunCount& count) {
   std::string out;
   for (std::size_t r = static_cast<std::size_t>(SmoothRung::path); r < kNumSmoothRungs; ++r)

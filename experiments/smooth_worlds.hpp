@@ -5,14 +5,12 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "tangere/math/random.hpp"
 #include "tangere/sim/step.hpp"
 
 namespace tangere::experiments {
-
-/// The grid of Silico's tests.
-inline constexpr double kFrequencies[] = {10.0, 20.0, 30.0, 50.0, 70.0, 100.0};
-inline constexpr double kRelaxations[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10};
 
 /// A body in the plane z = 0, y up.
 struct PlanarBody {
@@ -72,7 +70,11 @@ struct RunCount {
 
   void add(const StepResult& result);
   void add(const RunCount& other);
+  [[nodiscard]] double mean_iterations() const;
 };
+/// For the log of results, and back.
+[[nodiscard]] nlohmann::json to_json(const RunCount& count);
+[[nodiscard]] RunCount run_count(const nlohmann::json& json);
 /// `rung n, …` of those that acted beyond the first start.
 [[nodiscard]] std::string ladder_text(const RunCount& count);
 

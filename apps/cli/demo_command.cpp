@@ -176,7 +176,7 @@ void show_experiments(const std::filesystem::path& scenes, const std::filesystem
   for (const experiments::Experiment& experiment : experiments::all_experiments()) {
     if (std::find(std::begin(kShort), std::end(kShort), experiment.name) == std::end(kShort)) continue;
     experiments::ResultLog log(own_folder / (std::string(experiment.name) + ".jsonl"), false);
-    const experiments::Outcome outcome = experiment.run({scenes, 0, log});
+    const experiments::Outcome outcome = experiment.run({scenes, 0, log, true});
     own.add(experiment, outcome);
     ++num_run;
     num_met += outcome.met ? 1 : 0;

@@ -36,6 +36,17 @@ void write_files(const std::filesystem::path& folder, const Experiment& experime
   if (!out.flush()) throw InputError(file.string(), "cannot be written");
 }
 
+/// Throws InputError, naming the log, if a result that it goes on from is not one of this experiment.
+experiments::Outcome run_logged(const Experiment& experiment, const std::filesystem::path& file,
+                                const std::filesystem::path& scenes, const ExperimentArguments& arguments, bool films) {
+  experiments::ResultLog log(file, arguments.resume);
+  try {
+    return experiment.run({scenes, arguments.runs, log, films});
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(file.string(), "has a result that is not one of this experiment: " + std::string(error.what()));
+  }
+}
+
 }  // namespace
 
 int run_experiment(const ExperimentArguments& arguments) {
@@ -55,8 +66,8 @@ int run_experiment(const ExperimentArguments& arguments) {
     for (const Experiment& experiment : all) {
       if (arguments.name != "all" && arguments.name != experiment.name) continue;
       found = true;
-      experiments::ResultLog log(output / (std::string(experiment.name) + ".jsonl"), arguments.resume);
-      const experiments::Outcome outcome = experiment.run({scenes, arguments.runs, log});
+      const experiments::Outcome outcome = run_logged(experiment, output / (std::string(experiment.name) + ".jsonl"),
+                                                      scenes, arguments, pages.has_value());
       write_files(output, experiment, outcome);
       if (pages) pages->add(experiment, outcome);
       met = met && outcome.met;

@@ -44,7 +44,7 @@ std::string base64(std::span<const unsigned char> bytes) {
 
 /// The numbers of the format. `what` is said of one that is too large for it.
 float single(double value, const std::string& what) {
-  if (!(std::abs(value) <= double{std::numeric_limits<float>::max()}))
+  if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())))
     throw InputError(what, Json(value).dump() + " is too large for glTF, whose numbers are of single precision");
   return static_cast<float>(value);
 }

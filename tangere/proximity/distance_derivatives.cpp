@@ -26,7 +26,6 @@
 namespace tangere {
 namespace {
 
-constexpr int kMostPieces = 3;
 /// Features within this angle, or this part of the size, count as parallel.
 constexpr double kParallel = 1e-7;
 constexpr double kLeastPivot = 1e-9;

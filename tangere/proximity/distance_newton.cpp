@@ -35,21 +35,23 @@ bool DistanceSearch::newton(Direction n, const int* corners, int count, Distance
   for (int round = 0; round <= kNewtonSteps; ++round) {
     const Across axes(n);
     const Vec4 nv = to_vec(n);
+    const auto project = [&](Vec4 t) { return Vec4{dot3(t, axes.x), dot3(t, axes.y), 0.0, 0.0}; };
+    const int* named[kMostPieces];
+    for (int i = 0; i < active.count; ++i) named[i] = pieces(active.piece[i].slot);
+    PieceValue values[kMostPieces];
+    body.evaluate_pieces(n, named, active.count, project, values);
     for (int i = 0; i < active.count; ++i) {
       ActivePiece& p = active.piece[i];
-      const PieceValue value = body.piece(n, pieces(p.slot), [&](Vec4 t, double& x, double& y) {
-        x = dot3(t, axes.x);
-        y = dot3(t, axes.y);
-      });
+      const PieceValue& value = values[i];
       const Vec4 q = value.point.v - d;
       p.point = value.point;
       p.phi = dot3(q, nv);
       p.sx = p.gx = dot3(q, axes.x);
       p.sy = p.gy = dot3(q, axes.y);
       // on the sphere the second derivative of h - n·d is that of h less its value
-      p.xx = value.xx - p.phi;
-      p.xy = value.xy;
-      p.yy = value.yy - p.phi;
+      p.xx = value.curvature[0] - p.phi;
+      p.xy = value.curvature[1];
+      p.yy = value.curvature[2] - p.phi;
     }
     const MinimaxStep step = minimax_step(active, kLeastCurvature * size);
     if (!step.valid) return false;

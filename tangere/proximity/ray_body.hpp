@@ -6,6 +6,7 @@
 /// ellipsoid is made a ball). Every direction of interest has n·d > 0 and is written (nx, ny, 1), so that there are two
 /// unknowns.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -64,13 +65,24 @@ struct Direction {
 
 [[nodiscard]] inline double dot(Vec4 v, const Direction& n) { return v[0] * n.x + v[1] * n.y + v[2] * n.z; }
 
-/// Value, gradient (the point itself) and Hessian (over nx, ny) of one smooth piece of h_M.
+/// The square of a length that counts as zero: its inverse would overflow.
+inline constexpr double kLeastSquare = 1e-300;
+/// 1 / sqrt(x), the root and the division side by side instead of one after the other.
+[[nodiscard]] inline double inverse_root(double x) { return std::sqrt(x) * (1.0 / x); }
+
+/// (x², xy, y²) of the first two components; the fourth lane has no meaning.
+[[nodiscard]] inline Vec4 plane_square(Vec4 t) {
+  return __builtin_shufflevector(t, t, 0, 0, 1, 1) * __builtin_shufflevector(t, t, 0, 1, 1, 1);
+}
+
+/// One smooth piece of h_M: its gradient, which is the point itself, and its Hessian over two axes.
 struct PieceValue {
   BodyPoint point;
-  double xx = 0.0;
-  double xy = 0.0;
-  double yy = 0.0;
+  /// xx, xy, yy; the fourth lane has no meaning.
+  Vec4 curvature;
 };
+/// As many pieces as can meet at a minimum over two unknowns.
+inline constexpr int kMostPieces = 3;
 
 class RayBody {
  public:
@@ -132,27 +144,44 @@ class RayBody {
   void add_balls(const Direction& n, BodyPoint& p) const {
     const double r = radius();
     if (r == 0.0) return;
-    const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * (1.0 / std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z));
+    const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * inverse_root(n.x * n.x + n.y * n.y + n.z * n.z);
     p.v += r * unit;
     p.a += radius_A * unit;
   }
 
   /// The point that `pieces` name, of a body of polytopes.
   [[nodiscard]] BodyPoint core_vertex(const int* pieces) const;
-  /// The smooth piece of h_M that `pieces` name, at n; its curvature over the ray frame's x and y.
-  [[nodiscard]] PieceValue piece(const Direction& n, const int* pieces) const {
-    return piece(n, pieces, [](Vec4 t, double& x, double& y) {
-      x = t[0];
-      y = t[1];
-    });
-  }
-  /// The same, its curvature over two axes: `project` gives a vector's components along them.
+  /// The `count` smooth pieces of h_M that `named` lists, at n. Curvature is over two orthonormal axes: `project` gives
+  /// a vector's components along them, in the first two lanes.
   template <class Project>
-  [[nodiscard]] PieceValue piece(const Direction& n, const int* pieces, const Project& project) const;
+  void evaluate_pieces(const Direction& n, const int* const* named, int count, const Project& project,
+                       PieceValue* out) const {
+    if (count == 1) {
+      evaluate<1>(n, named, project, out);
+    } else if (count == 2) {
+      evaluate<2>(n, named, project, out);
+    } else {
+      evaluate<kMostPieces>(n, named, project, out);
+    }
+  }
 
  private:
   [[nodiscard]] static Vec4 farthest(const PlacedTerm& placed, Vec4 m, int& piece);
+  /// Corner `piece` of a polytope term.
+  [[nodiscard]] static Vec4 corner(const PlacedTerm& placed, int piece);
+  /// Pieces differ in few terms, and two discs of one term only in radius and place: what they share is computed once.
+  template <int kCount, class Project>
+  void evaluate(const Direction& n, const int* const* named, const Project& project, PieceValue* out) const;
 };
+
+/// The first support reads every vertex: ask for all of them now, as one after the other they would be waited for.
+inline void prefetch_vertices(const SupportTerm& term) {
+  constexpr int kLineNumbers = 8;
+  // of a large mesh only the start: the processor has no more requests under way
+  constexpr int kMostNumbers = 40 * kLineNumbers;
+  const int count = std::min(3 * term.padded_vertices, kMostNumbers);
+  for (int i = 0; i < count; i += kLineNumbers) __builtin_prefetch(term.vertices + i);
+}
 
 inline void RayBody::add(const SupportTerms& S, const Columns& G, bool of_A, const SupportTerm* left_out) {
   if (terms.size() < static_cast<std::size_t>(num_terms + S.num_terms)) {
@@ -162,6 +191,7 @@ inline void RayBody::add(const SupportTerms& S, const Columns& G, bool of_A, con
   for (int k = 0; k < S.num_terms; ++k, ++from) {
     if (from == left_out) continue;
     PlacedTerm& placed = terms[static_cast<std::size_t>(num_terms++)];
+    prefetch_vertices(*from);
     placed.kind = from->kind;
     placed.term = from;
     placed.columns = from->turned ? product(G, from->R) : G;
@@ -235,16 +265,30 @@ inline Vec4 RayBody::farthest(const PlacedTerm& placed, Vec4 m, int& piece) {
     }
     case SupportTerm::Kind::discs: {
       const SupportTerm& term = *placed.term;
-      const double across = std::sqrt(m[1] * m[1] + m[2] * m[2]);
+      const double across2 = m[1] * m[1] + m[2] * m[2];
+      const double across = std::sqrt(across2);
       const double first = term.size[0] * m[0] + term.size[2] * across;
       const double second = term.size[1] * m[0] + term.size[3] * across;
       piece = second > first;
-      const double scale = across > 0.0 ? term.size[2 + piece] / across : 0.0;
+      const double scale = across2 > kLeastSquare ? term.size[2 + piece] * (across * (1.0 / across2)) : 0.0;
       return c[0] * term.size[piece] + (c[1] * m[1] + c[2] * m[2]) * scale;
     }
     default: {
-      const double length = std::sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
-      return (c[0] * m[0] + c[1] * m[1] + c[2] * m[2]) * (1.0 / length);
+      return (c[0] * m[0] + c[1] * m[1] + c[2] * m[2]) * inverse_root(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+    }
+  }
+}
+
+inline Vec4 RayBody::corner(const PlacedTerm& placed, int piece) {
+  const Vec4* c = placed.columns.c;
+  switch (placed.kind) {
+    case SupportTerm::Kind::segment:
+      return piece != 0 ? c[0] : -c[0];
+    case SupportTerm::Kind::box:
+      return ((piece & 1) != 0 ? c[0] : -c[0]) + ((piece & 2) != 0 ? c[1] : -c[1]) + ((piece & 4) != 0 ? c[2] : -c[2]);
+    default: {
+      const double* x = placed.term->vertices + piece;
+      return product(placed.columns, x[0], x[placed.term->padded_vertices], x[2 * placed.term->padded_vertices]);
     }
   }
 }
@@ -252,85 +296,66 @@ inline Vec4 RayBody::farthest(const PlacedTerm& placed, Vec4 m, int& piece) {
 inline BodyPoint RayBody::core_vertex(const int* pieces) const {
   BodyPoint out = center;
   for (int t = 0; t < num_terms; ++t) {
-    const PlacedTerm& placed = terms[static_cast<std::size_t>(t)];
-    const Vec4* c = placed.columns.c;
-    const int k = pieces[t];
-    Vec4 p;
-    if (placed.kind == SupportTerm::Kind::segment) {
-      p = k != 0 ? c[0] : -c[0];
-    } else if (placed.kind == SupportTerm::Kind::box) {
-      p = ((k & 1) != 0 ? c[0] : -c[0]) + ((k & 2) != 0 ? c[1] : -c[1]) + ((k & 4) != 0 ? c[2] : -c[2]);
-    } else {
-      const double* x = placed.term->vertices + k;
-      p = product(placed.columns, x[0], x[placed.term->padded_vertices], x[2 * placed.term->padded_vertices]);
-    }
+    const Vec4 p = corner(terms[static_cast<std::size_t>(t)], pieces[t]);
     out.v += p;
     if (t < num_terms_A) out.a += p;
   }
   return out;
 }
 
-template <class Project>
-inline PieceValue RayBody::piece(const Direction& n, const int* pieces, const Project& project) const {
-  PieceValue out;
-  out.point = center;
-  const auto curve = [&](Vec4 t, double weight) {
-    double x;
-    double y;
-    project(t, x, y);
-    out.xx += weight * x * x;
-    out.xy += weight * x * y;
-    out.yy += weight * y * y;
+template <int kCount, class Project>
+inline void RayBody::evaluate(const Direction& n, const int* const* named, const Project& project,
+                              PieceValue* out) const {
+  PieceValue value[kCount];
+  for (PieceValue& piece : value) piece = {center, Vec4{}};
+  const auto add = [&](int i, Vec4 p, bool of_A) {
+    value[i].point.v += p;
+    if (of_A) value[i].point.a += p;
   };
-  for (int t = 0; t < num_terms; ++t) {
-    const PlacedTerm& placed = terms[static_cast<std::size_t>(t)];
-    const SupportTerm& term = *placed.term;
-    const Vec4* c = placed.columns.c;
-    const int k = pieces[t];
-    Vec4 p;
-    switch (placed.kind) {
-      case SupportTerm::Kind::segment:
-        p = k != 0 ? c[0] : -c[0];
-        break;
-      case SupportTerm::Kind::box:
-        p = ((k & 1) != 0 ? c[0] : -c[0]) + ((k & 2) != 0 ? c[1] : -c[1]) + ((k & 4) != 0 ? c[2] : -c[2]);
-        break;
-      case SupportTerm::Kind::vertices: {
-        const double* x = term.vertices + k;
-        p = c[0] * x[0] + c[1] * x[term.padded_vertices] + c[2] * x[2 * term.padded_vertices];
-        break;
+  const PlacedTerm* placed = terms.data();
+  for (int t = 0; t < num_terms; ++t, ++placed) {
+    const bool of_A = t < num_terms_A;
+    const Vec4* c = placed->columns.c;
+    if (placed->kind == SupportTerm::Kind::discs) {
+      const Vec4 m = product(placed->rows, n.x, n.y, n.z);
+      const double across2 = m[1] * m[1] + m[2] * m[2];
+      const double inverse = across2 > kLeastSquare ? inverse_root(across2) : 0.0;
+      const Vec4 outwards = (c[1] * m[1] + c[2] * m[2]) * inverse;
+      const Vec4 around = (c[2] * m[1] - c[1] * m[2]) * inverse;
+      const Vec4 curvature = plane_square(project(around)) * inverse;
+      const double* size = placed->term->size;
+      for (int i = 0; i < kCount; ++i) {
+        const int disc = named[i][t];
+        const double radius = size[2 + disc];
+        add(i, c[0] * size[disc] + outwards * radius, of_A);
+        value[i].curvature += curvature * radius;
       }
-      case SupportTerm::Kind::discs: {
-        const Vec4 m = product(placed.rows, n.x, n.y, n.z);
-        const double across = std::sqrt(m[1] * m[1] + m[2] * m[2]);
-        const double inverse = across > 0.0 ? 1.0 / across : 0.0;
-        const double radius = term.size[2 + k];
-        p = c[0] * term.size[k] + (c[1] * m[1] + c[2] * m[2]) * (radius * inverse);
-        curve((c[2] * m[1] - c[1] * m[2]) * inverse, radius * inverse);
-        break;
+    } else if (placed->kind == SupportTerm::Kind::ellipsoid) {
+      const Vec4 m = product(placed->rows, n.x, n.y, n.z);
+      const double inverse = inverse_root(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+      const Vec4 p = product(placed->columns, m[0], m[1], m[2]) * inverse;
+      const Vec4 curvature = (plane_square(project(c[0])) + plane_square(project(c[1])) + plane_square(project(c[2])) -
+                              plane_square(project(p))) *
+                             inverse;
+      for (int i = 0; i < kCount; ++i) {
+        add(i, p, of_A);
+        value[i].curvature += curvature;
       }
-      default: {
-        const Vec4 m = product(placed.rows, n.x, n.y, n.z);
-        const double inverse = 1.0 / std::sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
-        p = (c[0] * m[0] + c[1] * m[1] + c[2] * m[2]) * inverse;
-        for (int i = 0; i < 3; ++i) curve(c[i], inverse);
-        curve(p, -inverse);
-        break;
-      }
+    } else {
+      for (int i = 0; i < kCount; ++i) add(i, corner(*placed, named[i][t]), of_A);
     }
-    out.point.v += p;
-    if (t < num_terms_A) out.point.a += p;
   }
   if (const double r = radius(); r > 0.0) {
-    const double inverse = 1.0 / std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z);
+    const double inverse = inverse_root(n.x * n.x + n.y * n.y + n.z * n.z);
     const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * inverse;
-    out.point.v += r * unit;
-    out.point.a += radius_A * unit;
-    out.xx += r * inverse;
-    out.yy += r * inverse;
-    curve(unit, -r * inverse);
+    const Vec4 curvature = (Vec4{1.0, 0.0, 1.0, 0.0} - plane_square(project(unit))) * (r * inverse);
+    for (PieceValue& piece : value) {
+      piece.point.v += r * unit;
+      piece.point.a += radius_A * unit;
+      piece.curvature += curvature;
+    }
   }
-  return out;
+  for (int i = 0; i < kCount; ++i) out[i] = value[i];
 }
 
 }  // namespace tangere

@@ -42,6 +42,9 @@ bool has_corners(const RayBody& body, const int* pieces) {
   return true;
 }
 
+/// Curvature over x and y of the ray's frame, the two unknowns.
+Vec4 ray_axes(Vec4 t) { return t; }
+
 /// The bounds meet (and do not cross, which only rounding in a thin portal could bring about).
 bool met(double upper, double lower, double tolerance) { return std::abs(upper - lower) <= tolerance * upper; }
 
@@ -401,9 +404,13 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
   bool converged = false;
   double last = std::numeric_limits<double>::infinity();
   for (int round = 0; round <= kNewtonSteps; ++round) {
+    const int* named[kMostPieces];
+    for (int i = 0; i < active.count; ++i) named[i] = pieces(active.piece[i].slot);
+    PieceValue values[kMostPieces];
+    body.evaluate_pieces(n, named, active.count, ray_axes, values);
     for (int i = 0; i < active.count; ++i) {
       ActivePiece& p = active.piece[i];
-      const PieceValue value = body.piece(n, pieces(p.slot));
+      const PieceValue& value = values[i];
       p.point = value.point;
       p.phi = dot(value.point.v, n);
       p.gx = value.point.v[0];
@@ -411,9 +418,10 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
       // of φ²/2: on φ itself Newton's method diverges far out, on its square it is exact for one ellipsoid
       p.sx = p.phi * p.gx;
       p.sy = p.phi * p.gy;
-      p.xx = p.phi * value.xx + p.gx * p.gx;
-      p.xy = p.phi * value.xy + p.gx * p.gy;
-      p.yy = p.phi * value.yy + p.gy * p.gy;
+      const Vec4 curvature = p.phi * value.curvature + plane_square(value.point.v);
+      p.xx = curvature[0];
+      p.xy = curvature[1];
+      p.yy = curvature[2];
     }
     const MinimaxStep step = minimax_step(active, 0.0);
     if (!step.valid) return false;

@@ -228,9 +228,42 @@ class CliTest(CommandTest):
         self.assertIn("silico_drop.jsonl:1: is no result of an experiment", broken.stderr)
 
     def test_experiment_scenes(self):
+        folder = self.path / "results"
         for name in ("silico_tower", "silico_peg", "silico_bundles", "silico_tower_3d", "silico_stack_3d", "silico_bundles_3d"):
-            result = run("experiment", name, "--output", str(self.path / "results"))
+            result = run("experiment", name, "--output", str(folder))
             self.assertEqual(result.returncode, 0, result.stdout)
+            # a second run is read from the log, to the digit
+            again = run("experiment", name, "--output", str(folder), "--resume")
+            self.assertEqual(again.stdout, result.stdout)
+            picture = (folder / f"{name}.svg").read_text()
+            self.assertIn("<path d=\"M", picture)
+            self.assertNotIn("nan", picture)
+
+    def test_experiment_resumes(self):
+        """Every experiment that takes long goes on where its log was cut, and refuses results of others."""
+        folder = self.path / "results"
+        for name, runs in (("silico_drop_3d", 1), ("silico_drop_two", 1), ("silico_drop_scales", 1), ("silico_timing", 2), ("silico_stack", 1)):
+            arguments = ("experiment", name, "--runs", str(runs), "--output", str(folder), "--json")
+            first = run(*arguments)
+            log = folder / f"{name}.jsonl"
+            lines = log.read_text().splitlines(keepends=True)
+            self.assertGreater(len(lines), 5, name)
+            self.assertIn("<path d=\"M", (folder / f"{name}.svg").read_text())
+            # half of the lines, the last one in part
+            half = len(lines) // 2
+            log.write_text("".join(lines[:half]) + lines[half][:30])
+            second = run(*arguments, "--resume")
+            self.assertEqual(second.returncode, first.returncode, second.stderr)
+            resumed = log.read_text().splitlines(keepends=True)
+            self.assertEqual((len(resumed), resumed[:half]), (len(lines), lines[:half]))
+            if name != "silico_timing":
+                self.assertEqual(second.stdout, first.stdout)
+            damaged = json.loads(lines[0])
+            damaged["result"] = {"other": 1}
+            log.write_text(json.dumps(damaged) + "\n")
+            refused = run(*arguments, "--resume")
+            self.assertEqual(refused.returncode, 2, refused.stdout)
+            self.assertIn(f"{name}.jsonl: has a result that is not one of this experiment", refused.stderr)
 
     def test_demo(self):
         output = self.path / "made" / "demo"

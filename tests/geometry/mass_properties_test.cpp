@@ -218,6 +218,21 @@ TEST(MassProperties, RefinedSumsAreGoodToOneInAMillion) {
   EXPECT_NEAR(mass_properties(padded, 1.0).mass / steiner, 1.0, 1e-6);
 }
 
+/// However thin the parts, and whichever way the sum is turned: both are good to 1e-6.
+TEST(MassProperties, RefinedSumsOfThinParts) {
+  const double thin = 1e-3;
+  const Shape needle = Cylinder{thin, 1.0};
+  const Matrix3 tilt = Eigen::AngleAxisd(0.4, Vector3::UnitY()).toRotationMatrix();
+  Random random(11);
+  for (const Shape& other : {Shape(Ellipsoid{Vector3(1.0, thin, std::sqrt(thin)), {}}), Shape(Cylinder{1.0, thin})}) {
+    const auto mass = [&](const Matrix3& R) {
+      const Shape sum = MinkowskiSum{{{other, Pose(R * tilt, Vector3::Zero())}, {needle, Pose(R, Vector3::Zero())}}};
+      return posed(mass_properties(sum), Pose(R.transpose(), Vector3::Zero()));
+    };
+    expect_equal(mass(random.rotation()), mass(Matrix3::Identity()), 2e-6);
+  }
+}
+
 TEST(MassProperties, MeshPosedAndCombined) {
   // a box as a mesh, far away and turned
   const Shape box = Box{{1.0, 2.0, 3.0}};
