@@ -96,8 +96,9 @@ Outcome nimble_jacobians(const Request& request) {
       "  scene              DoF  contacts   step + Jacobians   central  Ridders     closed form  central  Ridders\n";
   const std::vector<NimbleState> states = nimble_states(request.scenes);
   for (const NimbleState& one : states) {
-    out.films.push_back(film("nimble_jacobians_" + file_name(one.name), "The benchmark state of " + one.name, one.world,
-                             one.start, MatrixX::Zero(one.world.nu(), 1)));
+    if (request.films)
+      out.films.push_back(film("nimble_jacobians_" + file_name(one.name), "The benchmark state of " + one.name,
+                               one.world, one.start, MatrixX::Zero(one.world.nu(), 1)));
     const Figures f = figures_of(one.world, one.start);
     out.met = out.met && f.closed_form_error < 1e-7 && f.central > 5.0 * f.closed_form;
     out.text += cli::formatted("  %-17s  %3d  %8zu   %16.1f  %8.0f  %7.0f     %11.1e  %7.1e  %7.1e\n", one.name.c_str(),
