@@ -81,8 +81,10 @@ void export_robot(const InspectArguments& arguments, const Robot& robot) {
   } else if (urdf) {
     save_urdf(robot, arguments.output);
   } else {
+    // what cannot be written leaves the file as it was
+    const std::string text = to_mjcf(robot);
     std::ofstream stream(arguments.output, std::ios::binary);
-    stream << to_mjcf(robot);
+    stream << text;
     if (!stream.flush()) throw InputError(arguments.output, "cannot be written");
   }
 }

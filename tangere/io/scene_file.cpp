@@ -330,19 +330,10 @@ void settle_notices(std::vector<Notice>& notices, std::string_view text, const s
 
 /// Errors get the file and the line.
 Scene read_scene(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
-  try {
+  return detail::with_json_lines(text, file.string(), [&] {
     const detail::JsonDocument document(text);
     return SceneReader(file, options).read(document.root());
-  } catch (const detail::JsonSyntaxError& error) {
-    // the parser counts bytes
-    std::size_t line = 1;
-    for (std::size_t i = 0; i + 1 < error.column() && i < text.size(); ++i)
-      if (text[i] == '\n') ++line;
-    throw InputError(file.string() + ":" + std::to_string(line), error.reason());
-  } catch (const InputError& error) {
-    const std::string place = file.string() + ":" + std::to_string(detail::json_line(text, error.field()));
-    throw InputError(error.field().empty() ? place : place + ": " + error.field(), error.reason());
-  }
+  });
 }
 
 /// By what is in the file; by its name where that says nothing.

@@ -129,6 +129,18 @@ class InspectTest(CommandTest):
             again.write_text(result.stdout)
             self.assertRegex(run("inspect", str(again)).stdout, r"nv +1\n +mass +2.5 kg\n")
 
+    def test_inspect_export_that_is_refused_leaves_the_file(self):
+        file = self.path / "chain.urdf"
+        links = "".join(f"<link name='l{i}'/>" for i in range(120))
+        joints = "".join(f"<joint name='j{i}' type='fixed'><parent link='l{i}'/><child link='l{i + 1}'/></joint>" for i in range(119))
+        file.write_text(f"<robot name='chain'>{links}{joints}</robot>")
+        output = self.path / "kept.xml"
+        output.write_text("kept")
+        refused = run("inspect", str(file), "--export", "mjcf", "--output", str(output))
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("l", refused.stderr)
+        self.assertEqual(output.read_text(), "kept")
+
     def test_inspect_export_with_meshes(self):
         (self.path / "t.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
         file = self.robot_file("""<link name="x"><collision><geometry><mesh filename="t.obj"/></geometry></collision>

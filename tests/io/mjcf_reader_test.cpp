@@ -248,6 +248,9 @@ TEST(MjcfReader, InertialsAndWhenTheyCount) {
     return body_of(read("<compiler " + compiler + "/>" + bodies), body).inertia.mass;
   };
   EXPECT_EQ(mass("inertiafromgeom='true'", "d"), 7.0);
+  // where no geom counts, what is given does
+  EXPECT_EQ(mass("inertiafromgeom='true'", "f"), 2.0);
+  EXPECT_EQ(mass("inertiafromgeom='true' inertiagrouprange='1 3'", "d"), 2.0);
   EXPECT_EQ(mass("inertiafromgeom='false'", "g"), 0.0);
   EXPECT_EQ(mass("inertiagrouprange='0 3'", "g"), 7.0);
   EXPECT_EQ(mass("boundmass='5'", "f"), 5.0);
