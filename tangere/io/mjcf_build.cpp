@@ -11,6 +11,7 @@
 #include "tangere/geometry/check.hpp"
 #include "tangere/io/mjcf_parts.hpp"
 #include "tangere/io/unit_check.hpp"
+#include "tangere/multibody/model_check.hpp"
 
 namespace tangere::detail {
 namespace {
@@ -125,15 +126,19 @@ void exclude_neighbours(MjcfReader& reader, const std::vector<int>& weld, ModelB
   std::map<int, std::vector<int>> groups;
   for (std::size_t i = 0; i < weld.size(); ++i)
     if (collides(reader.bodies[i])) groups[weld[i]].push_back(static_cast<int>(i));
+  std::size_t count = 0;
   const auto exclude = [&](int a, int b) { builder.exclude_pair(reader.body(a).index, reader.body(b).index); };
   for (const auto& [w, group] : groups) {
     if (w == 0) continue;
     const int parent = reader.body(w).parent;
     const int above = weld[static_cast<std::size_t>(parent)];
     if (above != 0) {
-      if (const auto found = groups.find(above); found != groups.end())
-        for (const int a : found->second)
-          for (const int b : group) exclude(a, b);
+      const auto found = groups.find(above);
+      if (found == groups.end()) continue;
+      count += found->second.size() * group.size();
+      reader.body(w).element.located([&] { require_few_neighbours(count); });
+      for (const int a : found->second)
+        for (const int b : group) exclude(a, b);
     } else if (parent != 0 && reader.body(w).joints.size() == 1 && collides(reader.body(parent)) &&
                collides(reader.body(w))) {
       reader.report(reader.body(w).element, "does not collide with its parent '" + reader.body(parent).name +
