@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "tangere/io/json_reader.hpp"
 #include "tangere/io/shape_reader.hpp"
@@ -35,6 +38,17 @@ decltype(auto) at_place(const JsonValue& value, F&& f) {
 
 Vector3 vector3(const JsonValue& value) { return value.numbers(3); }
 
+/// Where a robot starts if nothing else is said: in its first keyframe, or neutral. Its mimics follow.
+VectorX default_configuration(const Robot& robot) {
+  VectorX q = robot.keyframes.empty() ? neutral_configuration(robot.model) : robot.keyframes.front().q;
+  follow_mimics(robot.model, q);
+  return q;
+}
+
+VectorX default_velocity(const Robot& robot) {
+  return robot.keyframes.empty() ? VectorX(VectorX::Zero(robot.model.nv())) : robot.keyframes.front().v;
+}
+
 /// What a body or robot is given to start from.
 struct Start {
   int first_body;
@@ -52,6 +66,8 @@ class SceneReader {
     (void)root.at("format").word({"tangere-scene"});
     if (root.at("version").number() != 1.0) root.at("version").fail("must be 1");
     if (const auto name = root.find("name")) builder_ = ModelBuilder(name->text());
+    scene_has_gravity_ = root.has("gravity");
+    scene_has_time_step_ = root.has("time_step");
     if (const auto bodies = root.find("bodies"))
       for (std::size_t i = 0; i < bodies->size(); ++i) read_body((*bodies)[i]);
     if (const auto robots = root.find("robots"))
@@ -146,7 +162,7 @@ class SceneReader {
     Vector4 color;
   };
 
-  void read_shapes(const JsonValue& value, BodySpec& body) const {
+  void read_shapes(const JsonValue& value, BodySpec& body) {
     Surface surface{options_.friction, options_.restitution, {0.7, 0.7, 0.7, 1.0}};
     if (const auto friction = value.find("friction")) surface.friction = friction->number();
     if (const auto restitution = value.find("restitution")) surface.restitution = restitution->number();
@@ -163,8 +179,8 @@ class SceneReader {
   }
 
   /// `holder` may have friction and restitution of its own.
-  static void add_shape(const JsonValue& holder, const JsonValue& shape, const Pose& X_BS, const Surface& surface,
-                        BodySpec& body) {
+  void add_shape(const JsonValue& holder, const JsonValue& shape, const Pose& X_BS, const Surface& surface,
+                 BodySpec& body) {
     CollisionShape collision{.name = body.name + std::to_string(body.shapes.size()),
                              .shape = detail::read_shape(shape),
                              .X_BS = X_BS,
@@ -172,6 +188,7 @@ class SceneReader {
                              .restitution = surface.restitution};
     if (const auto own = holder.find("friction")) collision.friction = own->number();
     if (const auto own = holder.find("restitution")) collision.restitution = own->number();
+    kinds_.emplace(collision.group, collision.mask);
     body.visuals.push_back({.name = collision.name, .geometry = collision.shape, .X_BV = X_BS, .color = surface.color});
     body.shapes.push_back(std::move(collision));
   }
@@ -214,29 +231,67 @@ class SceneReader {
       options.base = base->word({"fixed", "free"}) == "free" ? Base::free : Base::fixed;
     const JsonValue file = value.at("file");
     const Robot robot = at_place(file, [&] { return load_robot(file_.parent_path() / file.text(), options); });
-    if (!gravity_) gravity_ = robot.model.gravity();
-    if (!time_step_) time_step_ = robot.time_step;
+    settle_physics(value, robot);
+    report_one_sided(value, robot.model);
     notices_.insert(notices_.end(), robot.notices.begin(), robot.notices.end());
 
     const std::string prefix = value.has("name") ? value.at("name").text() + "/" : "";
+    at_place(value, [&] { require_new_names(robot, prefix); });
     Start start = read_start(value, robot);
     at_place(value, [&] { add_robot(robot.model, prefix, detail::read_pose(value), start); });
     add_actuators(robot, prefix);
     starts_.push_back(std::move(start));
   }
 
+  /// The first robot's gravity and time step count, unless the scene has its own.
+  void settle_physics(const JsonValue& value, const Robot& robot) {
+    const auto differs = [&](const char* what) {
+      notices_.push_back({file_.string(), 0, value.path(),
+                          std::string("its ") + what + " is not that of the robots before it, which counts"});
+    };
+    if (!scene_has_gravity_ && gravity_ && *gravity_ != robot.model.gravity()) differs("gravity");
+    if (!scene_has_time_step_ && time_step_ && robot.time_step && *time_step_ != *robot.time_step) differs("time step");
+    if (!gravity_) gravity_ = robot.model.gravity();
+    if (!time_step_) time_step_ = robot.time_step;
+  }
+
+  /// Each file has settled its groups and masks by itself; with those of other files they may agree one way only, which
+  /// is enough in MuJoCo and not here.
+  void report_one_sided(const JsonValue& value, const Model& model) {
+    std::set<Kind> own;
+    for (const Body& body : model.bodies())
+      for (const CollisionShape& shape : body.spec.shapes) own.emplace(shape.group, shape.mask);
+    const auto one_sided = [&](const Kind& a) {
+      return std::any_of(kinds_.begin(), kinds_.end(),
+                         [&](const Kind& b) { return ((a.first & b.second) != 0) != ((b.first & a.second) != 0); });
+    };
+    if (std::any_of(own.begin(), own.end(), one_sided))
+      notices_.push_back({file_.string(), 0, value.path(),
+                          "shapes of it do not collide with some of the bodies and robots before it, because only one "
+                          "side's group is in the other's mask (in MuJoCo that is enough: contype, conaffinity)"});
+    kinds_.insert(own.begin(), own.end());
+  }
+
+  /// Actuators and constraints are told apart by their names, as bodies and joints are (which the builder sees to).
+  void require_new_names(const Robot& robot, const std::string& prefix) {
+    std::set<std::string> names;
+    for (const Actuator& actuator : robot.actuators) names.insert("actuator '" + prefix + actuator.name + "'");
+    for (const LoopConstraint& constraint : robot.model.constraints())
+      names.insert("constraint '" + prefix + constraint.name + "'");
+    for (const std::string& name : names)
+      if (!names_.insert(name).second)
+        throw InputError("", "another robot has the " + name + " already: give the robots names");
+  }
+
   /// Neutral, the first keyframe, the one that is named, or coordinates; the last of these that there is.
   [[nodiscard]] Start read_start(const JsonValue& value, const Robot& robot) const {
     const Model& model = robot.model;
-    Start start{builder_.num_bodies(), neutral_configuration(model), VectorX::Zero(model.nv())};
-    const auto keyframe = value.find("keyframe");
-    auto key = robot.keyframes.begin();
-    if (keyframe) {
+    Start start{builder_.num_bodies(), default_configuration(robot), default_velocity(robot)};
+    if (const auto keyframe = value.find("keyframe")) {
       const std::string name = keyframe->text();
-      key = std::find_if(key, robot.keyframes.end(), [&](const Keyframe& each) { return each.name == name; });
+      const auto key = std::find_if(robot.keyframes.begin(), robot.keyframes.end(),
+                                    [&](const Keyframe& each) { return each.name == name; });
       if (key == robot.keyframes.end()) keyframe->fail("the file has no keyframe '" + name + "'");
-    }
-    if (key != robot.keyframes.end()) {
       start.q = key->q;
       start.v = key->v;
     }
@@ -316,6 +371,13 @@ class SceneReader {
   std::vector<Actuator> actuators_;
   /// By actuator: the joint it acts on; its dof counts from that joint's first.
   std::vector<std::string> actuator_joints_;
+  /// Group and mask of the shapes so far.
+  using Kind = std::pair<std::uint32_t, std::uint32_t>;
+  std::set<Kind> kinds_;
+  /// Of actuators and constraints.
+  std::set<std::string> names_;
+  bool scene_has_gravity_ = false;
+  bool scene_has_time_step_ = false;
   std::optional<Vector3> gravity_;
   std::optional<double> time_step_;
 };
@@ -363,10 +425,8 @@ Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) 
   if (!holds_json(file)) {
     Robot robot = load_robot(file, options);
     Scene scene{std::move(robot), {}, {}};
-    const Model& model = scene.robot.model;
-    const auto& keyframes = scene.robot.keyframes;
-    scene.q = keyframes.empty() ? neutral_configuration(model) : keyframes.front().q;
-    scene.v = keyframes.empty() ? VectorX(VectorX::Zero(model.nv())) : keyframes.front().v;
+    scene.q = default_configuration(scene.robot);
+    scene.v = default_velocity(scene.robot);
     scene.time_step = scene.robot.time_step.value_or(scene.time_step);
     return scene;
   }
