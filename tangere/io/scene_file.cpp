@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdint>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 #include "tangere/io/json_reader.hpp"
+#include "tangere/io/mjcf_parts.hpp"
 #include "tangere/io/shape_reader.hpp"
 #include "tangere/io/unit_check.hpp"
 #include "tangere/multibody/configuration.hpp"
@@ -20,6 +20,7 @@ namespace tangere {
 namespace {
 
 using detail::JsonValue;
+using detail::MjcfContactBits;
 
 constexpr std::uintmax_t kLargestFile = 64u << 20;
 /// As many bodies get a notice about their units: more would say the same.
@@ -68,10 +69,13 @@ class SceneReader {
     if (const auto name = root.find("name")) builder_ = ModelBuilder(name->text());
     scene_has_gravity_ = root.has("gravity");
     scene_has_time_step_ = root.has("time_step");
+    if (const auto robots = root.find("robots"))
+      for (std::size_t i = 0; i < robots->size(); ++i) robots_.push_back(load((*robots)[i]));
+    settle_contact_bits(root);
     if (const auto bodies = root.find("bodies"))
       for (std::size_t i = 0; i < bodies->size(); ++i) read_body((*bodies)[i]);
     if (const auto robots = root.find("robots"))
-      for (std::size_t i = 0; i < robots->size(); ++i) read_robot((*robots)[i]);
+      for (std::size_t i = 0; i < robots->size(); ++i) read_robot((*robots)[i], robots_[i]);
     read_gravity(root);
 
     Scene scene{{at_place(root, [&] { return builder_.build(); }), {}, {}, std::move(notices_), std::nullopt}, {}, {}};
@@ -188,7 +192,7 @@ class SceneReader {
                              .restitution = surface.restitution};
     if (const auto own = holder.find("friction")) collision.friction = own->number();
     if (const auto own = holder.find("restitution")) collision.restitution = own->number();
-    kinds_.emplace(collision.group, collision.mask);
+    settle(collision);
     body.visuals.push_back({.name = collision.name, .geometry = collision.shape, .X_BV = X_BS, .color = surface.color});
     body.shapes.push_back(std::move(collision));
   }
@@ -224,15 +228,38 @@ class SceneReader {
 
   // robots
 
-  void read_robot(const JsonValue& value) {
+  [[nodiscard]] Robot load(const JsonValue& value) const {
     value.require_fields({"file", "name", "base", "position", "quaternion", "keyframe", "q", "v"});
     LoadOptions options = options_;
     if (const auto base = value.find("base"))
       options.base = base->word({"fixed", "free"}) == "free" ? Base::free : Base::fixed;
     const JsonValue file = value.at("file");
-    const Robot robot = at_place(file, [&] { return load_robot(file_.parent_path() / file.text(), options); });
+    return at_place(file, [&] { return detail::load_unsettled_robot(file_.parent_path() / file.text(), options); });
+  }
+
+  /// MuJoCo's rule for all: bodies and robots collide if the group of one is in the mask of the other.
+  void settle_contact_bits(const JsonValue& root) {
+    const CollisionShape of_a_body{.shape = Sphere{1.0}};
+    std::set<MjcfContactBits> given = {{of_a_body.group, of_a_body.mask}};
+    for (const Robot& robot : robots_)
+      for (const Body& body : robot.model.bodies())
+        for (const CollisionShape& shape : body.spec.shapes) given.insert({shape.group, shape.mask});
+    bits_ = both_ways(given);
+    if (!bits_.empty()) return;
+    notices_.push_back({file_.string(), 0, root.path(),
+                        "there are more than 32 kinds of contype and conaffinity: shapes collide only where each one's "
+                        "group is in the other's mask"});
+    for (const MjcfContactBits& pair : given) bits_[pair] = pair;
+  }
+
+  void settle(CollisionShape& shape) const {
+    const MjcfContactBits& bits = bits_.at({shape.group, shape.mask});
+    shape.group = bits.contype;
+    shape.mask = bits.conaffinity;
+  }
+
+  void read_robot(const JsonValue& value, const Robot& robot) {
     settle_physics(value, robot);
-    report_one_sided(value, robot.model);
     notices_.insert(notices_.end(), robot.notices.begin(), robot.notices.end());
 
     const std::string prefix = value.has("name") ? value.at("name").text() + "/" : "";
@@ -253,23 +280,6 @@ class SceneReader {
     if (!scene_has_time_step_ && time_step_ && robot.time_step && *time_step_ != *robot.time_step) differs("time step");
     if (!gravity_) gravity_ = robot.model.gravity();
     if (!time_step_) time_step_ = robot.time_step;
-  }
-
-  /// Each file has settled its groups and masks by itself; with those of other files they may agree one way only, which
-  /// is enough in MuJoCo and not here.
-  void report_one_sided(const JsonValue& value, const Model& model) {
-    std::set<Kind> own;
-    for (const Body& body : model.bodies())
-      for (const CollisionShape& shape : body.spec.shapes) own.emplace(shape.group, shape.mask);
-    const auto one_sided = [&](const Kind& a) {
-      return std::any_of(kinds_.begin(), kinds_.end(),
-                         [&](const Kind& b) { return ((a.first & b.second) != 0) != ((b.first & a.second) != 0); });
-    };
-    if (std::any_of(own.begin(), own.end(), one_sided))
-      notices_.push_back({file_.string(), 0, value.path(),
-                          "shapes of it do not collide with some of the bodies and robots before it, because only one "
-                          "side's group is in the other's mask (in MuJoCo that is enough: contype, conaffinity)"});
-    kinds_.insert(own.begin(), own.end());
   }
 
   /// Actuators and constraints are told apart by their names, as bodies and joints are (which the builder sees to).
@@ -318,6 +328,7 @@ class SceneReader {
     for (int b = 0; b < model.num_bodies(); ++b) {
       BodySpec body = model.body(b).spec;
       JointSpec joint = model.joint(b).spec;
+      for (CollisionShape& shape : body.shapes) settle(shape);
       body.name = prefix + body.name;
       joint.name = prefix + joint.name;
       if (joint.mimic) joint.mimic->source = prefix + joint.mimic->source;
@@ -371,9 +382,9 @@ class SceneReader {
   std::vector<Actuator> actuators_;
   /// By actuator: the joint it acts on; its dof counts from that joint's first.
   std::vector<std::string> actuator_joints_;
-  /// Group and mask of the shapes so far.
-  using Kind = std::pair<std::uint32_t, std::uint32_t>;
-  std::set<Kind> kinds_;
+  std::vector<Robot> robots_;
+  /// Groups and masks, for those that bodies and robots have.
+  std::map<MjcfContactBits, MjcfContactBits> bits_;
   /// Of actuators and constraints.
   std::set<std::string> names_;
   bool scene_has_gravity_ = false;

@@ -131,18 +131,36 @@ TEST(Scenes, OfTheRobotsGravityAndTimeStepTheFirstCounts) {
   EXPECT_EQ(notices(R"("gravity": [0, 0, 0], "time_step": 1, )"), 0);
 }
 
-/// The floor sees the ball, the ball not the floor.
-TEST(Scenes, GroupsThatAgreeOneWayOnlyGetANotice) {
+/// As in MuJoCo one way is enough: the floor sees the ball, whatever the ball sees, and robots each other.
+TEST(Scenes, ContactBitsAreSettledOverTheWholeScene) {
   const TemporaryFolder folder;
-  const auto notices = [&](const std::string& bits) {
-    folder.write("ball.xml",
+  const auto ball = [&](const char* file, const std::string& bits) {
+    folder.write(file,
                  "<mujoco><worldbody><body><freejoint/><geom size='.1' " + bits + "/></body></worldbody></mujoco>");
-    const std::string text = kHead + std::string(R"("bodies": [{"name": "floor", "fixed": true,
-      "shape": {"type": "halfspace", "normal": [0, 0, 1]}}], "robots": [{"file": "ball.xml"}]})");
-    return scene_from_text(text, folder.path() / "scene.json").robot.notices.size();
   };
-  EXPECT_EQ(notices(""), 0U);
-  EXPECT_EQ(notices("conaffinity='0'"), 1U);
+  const auto meet = [&](const char* first, const char* second) {
+    const std::string text = kHead + std::string(R"("bodies": [{"name": "floor", "fixed": true,
+      "shape": {"type": "halfspace", "normal": [0, 0, 1]}}], "robots": [{"file": "1.xml", "name": "1"}, {"file": "2.xml", "name": "2"}]})");
+    const Scene scene = scene_from_text(text, folder.path() / "scene.json", {.strict = true});
+    const auto shape = [&](const char* name) {
+      const auto bodies = scene.robot.model.bodies();
+      return std::find_if(bodies.begin(), bodies.end(),
+                          [&](const Body& body) { return body.spec.name.starts_with(name); })
+          ->spec.shapes[0];
+    };
+    const CollisionShape a = shape(first);
+    const CollisionShape b = shape(second);
+    EXPECT_EQ((a.group & b.mask) != 0, (b.group & a.mask) != 0);
+    return (a.group & b.mask) != 0;
+  };
+  ball("1.xml", "conaffinity='0'");
+  ball("2.xml", "contype='0' conaffinity='2'");
+  EXPECT_TRUE(meet("floor", "1/"));
+  EXPECT_FALSE(meet("floor", "2/"));
+  EXPECT_FALSE(meet("1/", "2/"));
+  ball("1.xml", "contype='2' conaffinity='0'");
+  EXPECT_TRUE(meet("floor", "1/"));
+  EXPECT_TRUE(meet("1/", "2/"));
 }
 
 TEST(Scenes, NamesOfActuatorsAndConstraintsAreTakenOnce) {
