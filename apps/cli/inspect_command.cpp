@@ -17,6 +17,7 @@
 #include "tangere/io/text.hpp"
 #include "tangere/io/urdf_writer.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/inverse_dynamics.hpp"
 #include "tangere/multibody/kinematics.hpp"
@@ -74,15 +75,29 @@ std::optional<Evaluation> evaluate(const InspectArguments& arguments, const Scen
   return evaluate(model, q, v);
 }
 
-void export_robot(const InspectArguments& arguments, const Robot& robot) {
+/// With the state that the scene starts from as its first keyframe, unless that is what a reader makes of no keyframe.
+Robot with_start(const Scene& scene) {
+  Robot robot = scene.robot;
+  if (!robot.keyframes.empty()) return robot;
+  if (scene.q == neutral_configuration(robot.model) && scene.v.isZero(0.0)) return robot;
+  const auto num_controls = static_cast<Eigen::Index>(robot.actuators.size());
+  robot.keyframes.push_back({"initial", scene.q, scene.v, VectorX::Zero(num_controls)});
+  return robot;
+}
+
+void export_robot(const InspectArguments& arguments, const Scene& scene) {
   const bool urdf = arguments.export_as == "urdf";
+  // URDF has no keyframes
+  const Robot robot = urdf ? scene.robot : with_start(scene);
   if (arguments.output.empty()) {
     std::fputs((urdf ? to_urdf(robot) : to_mjcf(robot)).c_str(), stdout);
   } else if (urdf) {
     save_urdf(robot, arguments.output);
   } else {
+    // what cannot be written leaves the file as it was
+    const std::string text = to_mjcf(robot);
     std::ofstream stream(arguments.output, std::ios::binary);
-    stream << to_mjcf(robot);
+    stream << text;
     if (!stream.flush()) throw InputError(arguments.output, "cannot be written");
   }
 }
@@ -96,9 +111,8 @@ int run_inspect(const InspectArguments& arguments) {
   options.strict = arguments.strict;
   try {
     const Scene scene = load_scene(arguments.file, options);
-    const Robot& robot = scene.robot;
     if (!arguments.export_as.empty())
-      export_robot(arguments, robot);
+      export_robot(arguments, scene);
     else
       std::fputs((arguments.json ? scene_json : scene_text)(scene, evaluate(arguments, scene)).c_str(), stdout);
   } catch (const InputError& error) {

@@ -25,6 +25,8 @@ std::string table(const std::vector<Row>& rows, const std::vector<bool>& to_the_
     std::string line;
     for (std::size_t k = 0; k < row.size(); ++k)
       line += formatted(to_the_right[k] ? "  %*s" : "  %-*s", widths[k], row[k].c_str());
+    // a name must not make a line of its own
+    std::replace(line.begin(), line.end(), '\n', '?');
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

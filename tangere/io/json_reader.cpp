@@ -253,6 +253,18 @@ int json_line(std::string_view text, std::string_view path) {
   return finder.line();
 }
 
+void throw_with_line(const InputError& error, std::string_view text, const std::string& file) {
+  const std::string place = file + ":" + std::to_string(json_line(text, error.field()));
+  throw InputError(error.field().empty() ? place : place + ": " + error.field(), error.reason());
+}
+
+void throw_with_line(const JsonSyntaxError& error, std::string_view text, const std::string& file) {
+  // the parser counts bytes
+  const std::size_t before = std::min(std::max<std::size_t>(error.column(), 1) - 1, text.size());
+  const auto line = 1 + std::count(text.begin(), text.begin() + before, '\n');
+  throw InputError(file + ":" + std::to_string(line), error.reason());
+}
+
 std::string joined(std::initializer_list<std::string_view> words) {
   std::string text;
   for (std::string_view word : words) text += (text.empty() ? "" : ", ") + std::string(word);

@@ -98,6 +98,22 @@ inline constexpr int kMaxJsonDepth = 256;
 /// for errors only, so that documents need not keep lines.
 [[nodiscard]] int json_line(std::string_view text, std::string_view path);
 
+/// Throws an error about a document with the file and the line before its path: `file:line: path`.
+[[noreturn]] void throw_with_line(const InputError& error, std::string_view text, const std::string& file);
+[[noreturn]] void throw_with_line(const JsonSyntaxError& error, std::string_view text, const std::string& file);
+
+/// Runs `f`, which reads a document of this text; what it refuses gets file and line.
+template <class F>
+decltype(auto) with_json_lines(std::string_view text, const std::string& file, F&& f) {
+  try {
+    return f();
+  } catch (const JsonSyntaxError& error) {
+    throw_with_line(error, text, file);
+  } catch (const InputError& error) {
+    throw_with_line(error, text, file);
+  }
+}
+
 /// `a, b, c`.
 [[nodiscard]] std::string joined(std::initializer_list<std::string_view> words);
 

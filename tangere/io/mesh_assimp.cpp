@@ -11,66 +11,50 @@
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 
-#include <algorithm>
-#include <array>
 #include <assimp/Importer.hpp>
-#include <cmath>
-#include <cstdint>
+#include <exception>
 #include <filesystem>
-#include <fstream>
 
 namespace tangere::detail {
 
 namespace {
 
-/// A binary glTF says how long it and its chunks are; the library would believe it and ask for that much memory.
-void verify_binary_gltf(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const auto number = [&] {
-    std::array<unsigned char, 4> bytes{};
-    stream.read(reinterpret_cast<char*>(bytes.data()), 4);
-    std::uintmax_t value = 0;
-    for (std::size_t i = 4; i-- > 0;) value = value << 8 | bytes[i];
-    return value;
-  };
-  constexpr std::uintmax_t kMagic = 0x46546c67;  // "glTF"
-  if (number() != kMagic || !stream) return;
-  (void)number();  // version
-  const std::uintmax_t size = std::filesystem::file_size(file);
-  const std::uintmax_t length = number();
-  if (length != size)
-    throw InputError(file.string(), "says it has " + std::to_string(length) + " bytes, has " + std::to_string(size));
-  for (std::uintmax_t at = 12; at < size;) {
-    stream.seekg(static_cast<std::streamoff>(at));
-    const std::uintmax_t chunk = number();
-    if (!stream || chunk > size - std::min(size, at + 8))
-      throw InputError(file.string(), "a chunk ends after the file (byte " + std::to_string(at) + ")");
-    at += 8 + chunk;
+/// The library's later steps follow indices without looking.
+void check_indices(const aiScene& scene, const std::string& name) {
+  for (unsigned m = 0; m < scene.mNumMeshes; ++m) {
+    const aiMesh& mesh = *scene.mMeshes[m];
+    for (unsigned i = 0; i < mesh.mNumFaces; ++i)
+      for (unsigned k = 0; k < mesh.mFaces[i].mNumIndices; ++k)
+        if (mesh.mFaces[i].mIndices[k] >= mesh.mNumVertices)
+          throw InputError(name, "there is no vertex " + std::to_string(mesh.mFaces[i].mIndices[k]) + ", only " +
+                                     std::to_string(mesh.mNumVertices) + " (mesh " + std::to_string(m) + ")");
   }
 }
 
-}  // namespace
-
-TriangleMesh read_with_assimp(const std::filesystem::path& file) {
-  verify_binary_gltf(file);
-  Assimp::Importer importer;
+/// Belongs to the importer.
+const aiScene& imported_scene(Assimp::Importer& importer, const std::string& name) {
   // robots give the mesh's own axes; only surfaces matter
   importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);
   importer.SetPropertyInteger(AI_CONFIG_PP_SBP_REMOVE, aiPrimitiveType_POINT | aiPrimitiveType_LINE);
-  const aiScene* scene =
-      importer.ReadFile(file.string(), aiProcess_Triangulate | aiProcess_PreTransformVertices | aiProcess_SortByPType);
-  if (scene == nullptr) throw InputError(file.string(), importer.GetErrorString());
+  const aiScene* scene = importer.ReadFile(name, 0);
+  if (scene == nullptr) throw InputError(name, importer.GetErrorString());
+  check_indices(*scene, name);
+  scene = importer.ApplyPostProcessing(aiProcess_Triangulate | aiProcess_PreTransformVertices | aiProcess_SortByPType);
+  if (scene == nullptr) throw InputError(name, importer.GetErrorString());
+  return *scene;
+}
 
+TriangleMesh triangles_of(const aiScene& scene, const std::string& name) {
   TriangleMesh result;
-  for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
-    const aiMesh& mesh = *scene->mMeshes[m];
+  for (unsigned m = 0; m < scene.mNumMeshes; ++m) {
+    const aiMesh& mesh = *scene.mMeshes[m];
     const int first = static_cast<int>(result.vertices.size());
     for (unsigned i = 0; i < mesh.mNumVertices; ++i) {
       const aiVector3D& p = mesh.mVertices[i];
       result.vertices.emplace_back(static_cast<double>(p.x), static_cast<double>(p.y), static_cast<double>(p.z));
       if (!result.vertices.back().allFinite())
-        throw InputError(file.string(), "a coordinate must be a finite number (vertex " + std::to_string(i) +
-                                            " of mesh " + std::to_string(m) + ")");
+        throw InputError(name, "a coordinate must be a finite number (vertex " + std::to_string(i) + " of mesh " +
+                                   std::to_string(m) + ")");
     }
     for (unsigned i = 0; i < mesh.mNumFaces; ++i) {
       const aiFace& face = mesh.mFaces[i];
@@ -81,6 +65,20 @@ TriangleMesh read_with_assimp(const std::filesystem::path& file) {
     }
   }
   return result;
+}
+
+}  // namespace
+
+TriangleMesh read_with_assimp(const std::filesystem::path& file) {
+  const std::string name = file.string();
+  try {
+    Assimp::Importer importer;
+    return triangles_of(imported_scene(importer, name), name);
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw InputError(name, std::string("cannot be read: ") + error.what());
+  }
 }
 
 }  // namespace tangere::detail

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tangere/geometry/check.hpp"
+#include "tangere/io/mesh_check.hpp"
 #include "tangere/io/mesh_parsers.hpp"
 #include "tangere/io/text.hpp"
 #include "tangere/math/error.hpp"
@@ -69,6 +70,10 @@ TriangleMesh read(const std::filesystem::path& file, std::vector<Notice>* notice
   if (ending == ".stl") return detail::parse_stl(read_bytes(file), file.string());
   if (is_for_assimp(ending)) {
     require_readable_size(file);
+    if (ending == ".dae")
+      detail::check_collada(file);
+    else
+      detail::check_gltf(file);
     return detail::read_with_assimp(file);
   }
   throw InputError(file.string(), "must be a mesh file (.obj, .stl, .dae, .gltf, .glb)");

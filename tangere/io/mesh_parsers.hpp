@@ -17,7 +17,7 @@ namespace tangere::detail {
 [[nodiscard]] TriangleMesh parse_obj(std::string_view text, const std::string& name,
                                      std::vector<Notice>* notices = nullptr);
 [[nodiscard]] TriangleMesh parse_stl(std::string_view bytes, const std::string& name);
-/// Throws InputError if the library was built without assimp.
+/// For files that `mesh_check.hpp` let pass. Throws InputError if the library was built without assimp.
 [[nodiscard]] TriangleMesh read_with_assimp(const std::filesystem::path& file);
 
 /// Equal vertices made one, triangles without three different corners and vertices of no triangle left out.

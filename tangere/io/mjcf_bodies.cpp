@@ -179,6 +179,15 @@ void read_contents(MjcfReader& reader, const XmlElement& element, Surroundings a
   }
 }
 
+/// Of the geoms that count for the inertia of their body.
+std::vector<MassProperties> parts_of(const MjcfBody& body, const MjcfSettings& settings) {
+  std::vector<MassProperties> parts;
+  for (const MjcfGeom& geom : body.geoms)
+    if (geom.inertia.mass > 0.0 && geom.group >= settings.first_group && geom.group <= settings.last_group)
+      parts.push_back(geom.inertia);
+  return parts;
+}
+
 /// Bounds and balance act on the principal moments.
 void adjust_inertia(const MjcfSettings& settings, MassProperties& body) {
   body.mass = std::max(body.mass, settings.least_mass);
@@ -223,15 +232,12 @@ void settle_inertias(MjcfReader& reader) {
     MjcfBody& body = reader.bodies[i];
     const bool from_geoms =
         settings.inertia_from_geom == When::always || (settings.inertia_from_geom == When::automatic && !body.inertial);
-    if (from_geoms) {
-      std::vector<MassProperties> parts;
-      for (const MjcfGeom& geom : body.geoms)
-        if (geom.inertia.mass > 0.0 && geom.group >= settings.first_group && geom.group <= settings.last_group)
-          parts.push_back(geom.inertia);
+    const std::vector<MassProperties> parts = from_geoms ? parts_of(body, settings) : std::vector<MassProperties>();
+    // where no geom counts, what is given does
+    if (!parts.empty())
       body.inertia = combined(parts);
-    } else if (body.inertial) {
+    else if (body.inertial)
       body.inertia = *body.inertial;
-    }
     adjust_inertia(settings, body.inertia);
     total += body.inertia.mass;
   }

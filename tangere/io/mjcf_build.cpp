@@ -11,6 +11,7 @@
 #include "tangere/geometry/check.hpp"
 #include "tangere/io/mjcf_parts.hpp"
 #include "tangere/io/unit_check.hpp"
+#include "tangere/multibody/model_check.hpp"
 
 namespace tangere::detail {
 namespace {
@@ -35,18 +36,19 @@ void name_everything(MjcfReader& reader, std::set<std::string>& body_names, std:
   }
 }
 
-std::map<MjcfContactBits, MjcfContactBits> contact_bits(MjcfReader& reader) {
+std::map<MjcfContactBits, MjcfContactBits> bits_of(MjcfReader& reader, ContactBits contact_bits) {
   std::set<MjcfContactBits> given;
   for (const MjcfBody& body : reader.bodies)
     for (const MjcfGeom& geom : body.geoms)
       if (geom.collides()) given.insert({geom.contype, geom.conaffinity});
-  std::map<MjcfContactBits, MjcfContactBits> bits = both_ways(given);
-  if (bits.empty() && !given.empty()) {
+  std::map<MjcfContactBits, MjcfContactBits> bits;
+  if (contact_bits == ContactBits::settled) bits = both_ways(given);
+  if (!bits.empty() || given.empty()) return bits;
+  if (contact_bits == ContactBits::settled)
     reader.report(reader.files.root(),
                   "there are more than 32 kinds of contype and conaffinity: geoms collide only "
                   "where each one's type is in the other's affinity");
-    for (const MjcfContactBits& pair : given) bits[pair] = pair;
-  }
+  for (const MjcfContactBits& pair : given) bits[pair] = pair;
   return bits;
 }
 
@@ -125,15 +127,19 @@ void exclude_neighbours(MjcfReader& reader, const std::vector<int>& weld, ModelB
   std::map<int, std::vector<int>> groups;
   for (std::size_t i = 0; i < weld.size(); ++i)
     if (collides(reader.bodies[i])) groups[weld[i]].push_back(static_cast<int>(i));
+  std::size_t count = 0;
   const auto exclude = [&](int a, int b) { builder.exclude_pair(reader.body(a).index, reader.body(b).index); };
   for (const auto& [w, group] : groups) {
     if (w == 0) continue;
     const int parent = reader.body(w).parent;
     const int above = weld[static_cast<std::size_t>(parent)];
     if (above != 0) {
-      if (const auto found = groups.find(above); found != groups.end())
-        for (const int a : found->second)
-          for (const int b : group) exclude(a, b);
+      const auto found = groups.find(above);
+      if (found == groups.end()) continue;
+      count += found->second.size() * group.size();
+      reader.body(w).element.located([&] { require_few_neighbours(count); });
+      for (const int a : found->second)
+        for (const int b : group) exclude(a, b);
     } else if (parent != 0 && reader.body(w).joints.size() == 1 && collides(reader.body(parent)) &&
                collides(reader.body(w))) {
       reader.report(reader.body(w).element, "does not collide with its parent '" + reader.body(parent).name +
@@ -316,7 +322,8 @@ std::map<MjcfContactBits, MjcfContactBits> both_ways(const std::set<MjcfContactB
   return bits;
 }
 
-Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, const std::string& name) {
+Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, const std::string& name,
+                  ContactBits contact_bits) {
   std::set<std::string> body_names;
   std::set<std::string> joint_names;
   name_everything(reader, body_names, joint_names);
@@ -330,7 +337,7 @@ Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, c
         section.located([&] { builder.set_gravity(*gravity); });
 
   // what is fixed to the world is a body; then all others, joint by joint
-  const std::map<MjcfContactBits, MjcfContactBits> bits = contact_bits(reader);
+  const std::map<MjcfContactBits, MjcfContactBits> bits = bits_of(reader, contact_bits);
   for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
     MjcfBody& body = reader.bodies[i];
     BodySpec spec = spec_of(reader, body, bits);

@@ -123,10 +123,13 @@ struct MjcfContactBits {
   std::uint32_t conaffinity;
   auto operator<=>(const MjcfContactBits&) const = default;
 };
+/// Whether a model gets these groups and masks, or the numbers of the file.
+enum class ContactBits { settled, as_given };
 [[nodiscard]] std::map<MjcfContactBits, MjcfContactBits> both_ways(const std::set<MjcfContactBits>& given);
 
 // sections that need the model's indices
-[[nodiscard]] Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, const std::string& name);
+[[nodiscard]] Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, const std::string& name,
+                                ContactBits contact_bits);
 /// Element by element as MuJoCo numbers controls; nothing for one that is not read.
 [[nodiscard]] std::vector<std::optional<Actuator>> read_actuators(MjcfReader& reader,
                                                                   const std::vector<XmlElement>& sections,

@@ -9,7 +9,8 @@ namespace {
 
 using detail::XmlElement;
 
-Robot read_mjcf(detail::XmlDocument document, const std::filesystem::path& file, const LoadOptions& options) {
+Robot read_mjcf(detail::XmlDocument document, const std::filesystem::path& file, const LoadOptions& options,
+                detail::ContactBits contact_bits = detail::ContactBits::settled) {
   const XmlElement root = document.root();
   if (root.name() != "mujoco") root.fail("must be <mujoco>");
   detail::MjcfReader reader{{std::move(document), file}, options, {}, {}, {}, {}, {}, {}, {}, {}, {}};
@@ -29,7 +30,7 @@ Robot read_mjcf(detail::XmlDocument document, const std::filesystem::path& file,
   settle_inertias(reader);
 
   // the model, then what refers to it
-  Model model = build_model(reader, sections, name);
+  Model model = build_model(reader, sections, name, contact_bits);
   const std::vector<std::optional<Actuator>> actuators = read_actuators(reader, sections, model);
   std::vector<Keyframe> keyframes = read_keyframes(reader, sections, model, actuators);
   Robot robot{std::move(model), {}, std::move(keyframes), {}, std::nullopt};
@@ -60,6 +61,10 @@ Robot read_mjcf(detail::XmlDocument document, const std::filesystem::path& file,
 
 Robot load_mjcf(const std::filesystem::path& file, const LoadOptions& options) {
   return read_mjcf(detail::XmlDocument::load(file), file, options);
+}
+
+Robot detail::load_unsettled_mjcf(const std::filesystem::path& file, const LoadOptions& options) {
+  return read_mjcf(XmlDocument::load(file), file, options, ContactBits::as_given);
 }
 
 Robot mjcf_from_text(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {

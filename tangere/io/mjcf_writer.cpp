@@ -152,6 +152,12 @@ class Writer {
                                  std::to_string(detail::kMaxXmlDepth) + " deep");
   }
 
+  void require_free_in_world(int body) const {
+    const int parent = model_.body(body).parent;
+    if (model_.joint(body).spec.type == JointType::free && parent != kWorld && parent != world_body_)
+      throw InputError(model_.joint(body).spec.name, "MJCF has free joints of bodies in the world only");
+  }
+
   void write_body(int first) {
     if (is_world_body(first)) {
       world_body_ = first;
@@ -162,6 +168,7 @@ class Writer {
     const int last = chain_[static_cast<std::size_t>(first)].last;
     const BodySpec& spec = model_.body(last).spec;
     require_readable_depth(spec.name);
+    require_free_in_world(first);
     out_.open("body").text("name", spec.name).pose(pose_at_start(model_.joint(first)));
     for (int i = first; i >= 0; i = chain_[static_cast<std::size_t>(i)].next) write_joint(model_.joint(i));
     write_inertial(spec.inertia);

@@ -18,11 +18,22 @@ std::string to_string(const Notice& notice) {
   return printable(text);
 }
 
-Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) {
+namespace {
+
+bool is_mjcf(const std::filesystem::path& file) {
   const detail::XmlElement root = detail::XmlDocument::load(file).root();
-  if (root.name() == "robot") return load_urdf(file, options);
-  if (root.name() == "mujoco") return load_mjcf(file, options);
-  root.fail("must be <robot> (URDF) or <mujoco> (MJCF)");
+  if (root.name() != "robot" && root.name() != "mujoco") root.fail("must be <robot> (URDF) or <mujoco> (MJCF)");
+  return root.name() == "mujoco";
+}
+
+}  // namespace
+
+Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) {
+  return is_mjcf(file) ? load_mjcf(file, options) : load_urdf(file, options);
+}
+
+Robot detail::load_unsettled_robot(const std::filesystem::path& file, const LoadOptions& options) {
+  return is_mjcf(file) ? load_unsettled_mjcf(file, options) : load_urdf(file, options);
 }
 
 void detail::settle_notices(std::vector<Notice>& notices, const LoadOptions& options) {

@@ -65,6 +65,10 @@ struct LoadOptions {
 
 namespace detail {
 
+/// load_robot for who settles contype and conaffinity of MJCF files together with other groups and masks: they are as
+/// the file has them.
+[[nodiscard]] Robot load_unsettled_robot(const std::filesystem::path& file, const LoadOptions& options);
+
 /// Puts notices into the order of file and line. Throws the first one if the options say that notices are errors.
 void settle_notices(std::vector<Notice>& notices, const LoadOptions& options);
 

@@ -5,10 +5,13 @@
 #include <cctype>
 #include <cmath>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string_view>
 
 #include "tangere/io/json_reader.hpp"
+#include "tangere/io/mjcf_parts.hpp"
 #include "tangere/io/shape_reader.hpp"
 #include "tangere/io/unit_check.hpp"
 #include "tangere/multibody/configuration.hpp"
@@ -17,6 +20,7 @@ namespace tangere {
 namespace {
 
 using detail::JsonValue;
+using detail::MjcfContactBits;
 
 constexpr std::uintmax_t kLargestFile = 64u << 20;
 /// As many bodies get a notice about their units: more would say the same.
@@ -35,6 +39,17 @@ decltype(auto) at_place(const JsonValue& value, F&& f) {
 
 Vector3 vector3(const JsonValue& value) { return value.numbers(3); }
 
+/// Where a robot starts if nothing else is said: in its first keyframe, or neutral. Its mimics follow.
+VectorX default_configuration(const Robot& robot) {
+  VectorX q = robot.keyframes.empty() ? neutral_configuration(robot.model) : robot.keyframes.front().q;
+  follow_mimics(robot.model, q);
+  return q;
+}
+
+VectorX default_velocity(const Robot& robot) {
+  return robot.keyframes.empty() ? VectorX(VectorX::Zero(robot.model.nv())) : robot.keyframes.front().v;
+}
+
 /// What a body or robot is given to start from.
 struct Start {
   int first_body;
@@ -52,10 +67,15 @@ class SceneReader {
     (void)root.at("format").word({"tangere-scene"});
     if (root.at("version").number() != 1.0) root.at("version").fail("must be 1");
     if (const auto name = root.find("name")) builder_ = ModelBuilder(name->text());
+    scene_has_gravity_ = root.has("gravity");
+    scene_has_time_step_ = root.has("time_step");
+    if (const auto robots = root.find("robots"))
+      for (std::size_t i = 0; i < robots->size(); ++i) robots_.push_back(load((*robots)[i]));
+    settle_contact_bits(root);
     if (const auto bodies = root.find("bodies"))
       for (std::size_t i = 0; i < bodies->size(); ++i) read_body((*bodies)[i]);
     if (const auto robots = root.find("robots"))
-      for (std::size_t i = 0; i < robots->size(); ++i) read_robot((*robots)[i]);
+      for (std::size_t i = 0; i < robots->size(); ++i) read_robot((*robots)[i], robots_[i]);
     read_gravity(root);
 
     Scene scene{{at_place(root, [&] { return builder_.build(); }), {}, {}, std::move(notices_), std::nullopt}, {}, {}};
@@ -146,7 +166,7 @@ class SceneReader {
     Vector4 color;
   };
 
-  void read_shapes(const JsonValue& value, BodySpec& body) const {
+  void read_shapes(const JsonValue& value, BodySpec& body) {
     Surface surface{options_.friction, options_.restitution, {0.7, 0.7, 0.7, 1.0}};
     if (const auto friction = value.find("friction")) surface.friction = friction->number();
     if (const auto restitution = value.find("restitution")) surface.restitution = restitution->number();
@@ -163,8 +183,8 @@ class SceneReader {
   }
 
   /// `holder` may have friction and restitution of its own.
-  static void add_shape(const JsonValue& holder, const JsonValue& shape, const Pose& X_BS, const Surface& surface,
-                        BodySpec& body) {
+  void add_shape(const JsonValue& holder, const JsonValue& shape, const Pose& X_BS, const Surface& surface,
+                 BodySpec& body) {
     CollisionShape collision{.name = body.name + std::to_string(body.shapes.size()),
                              .shape = detail::read_shape(shape),
                              .X_BS = X_BS,
@@ -172,6 +192,7 @@ class SceneReader {
                              .restitution = surface.restitution};
     if (const auto own = holder.find("friction")) collision.friction = own->number();
     if (const auto own = holder.find("restitution")) collision.restitution = own->number();
+    settle(collision);
     body.visuals.push_back({.name = collision.name, .geometry = collision.shape, .X_BV = X_BS, .color = surface.color});
     body.shapes.push_back(std::move(collision));
   }
@@ -207,36 +228,80 @@ class SceneReader {
 
   // robots
 
-  void read_robot(const JsonValue& value) {
+  [[nodiscard]] Robot load(const JsonValue& value) const {
     value.require_fields({"file", "name", "base", "position", "quaternion", "keyframe", "q", "v"});
     LoadOptions options = options_;
     if (const auto base = value.find("base"))
       options.base = base->word({"fixed", "free"}) == "free" ? Base::free : Base::fixed;
     const JsonValue file = value.at("file");
-    const Robot robot = at_place(file, [&] { return load_robot(file_.parent_path() / file.text(), options); });
-    if (!gravity_) gravity_ = robot.model.gravity();
-    if (!time_step_) time_step_ = robot.time_step;
+    return at_place(file, [&] { return detail::load_unsettled_robot(file_.parent_path() / file.text(), options); });
+  }
+
+  /// MuJoCo's rule for all: bodies and robots collide if the group of one is in the mask of the other.
+  void settle_contact_bits(const JsonValue& root) {
+    const CollisionShape of_a_body{.shape = Sphere{1.0}};
+    std::set<MjcfContactBits> given = {{of_a_body.group, of_a_body.mask}};
+    for (const Robot& robot : robots_)
+      for (const Body& body : robot.model.bodies())
+        for (const CollisionShape& shape : body.spec.shapes) given.insert({shape.group, shape.mask});
+    bits_ = both_ways(given);
+    if (!bits_.empty()) return;
+    notices_.push_back({file_.string(), 0, root.path(),
+                        "there are more than 32 kinds of contype and conaffinity: shapes collide only where each one's "
+                        "group is in the other's mask"});
+    for (const MjcfContactBits& pair : given) bits_[pair] = pair;
+  }
+
+  void settle(CollisionShape& shape) const {
+    const MjcfContactBits& bits = bits_.at({shape.group, shape.mask});
+    shape.group = bits.contype;
+    shape.mask = bits.conaffinity;
+  }
+
+  void read_robot(const JsonValue& value, const Robot& robot) {
+    settle_physics(value, robot);
     notices_.insert(notices_.end(), robot.notices.begin(), robot.notices.end());
 
     const std::string prefix = value.has("name") ? value.at("name").text() + "/" : "";
+    at_place(value, [&] { require_new_names(robot, prefix); });
     Start start = read_start(value, robot);
     at_place(value, [&] { add_robot(robot.model, prefix, detail::read_pose(value), start); });
     add_actuators(robot, prefix);
     starts_.push_back(std::move(start));
   }
 
+  /// The first robot's gravity and time step count, unless the scene has its own.
+  void settle_physics(const JsonValue& value, const Robot& robot) {
+    const auto differs = [&](const char* what) {
+      notices_.push_back({file_.string(), 0, value.path(),
+                          std::string("its ") + what + " is not that of the robots before it, which counts"});
+    };
+    if (!scene_has_gravity_ && gravity_ && *gravity_ != robot.model.gravity()) differs("gravity");
+    if (!scene_has_time_step_ && time_step_ && robot.time_step && *time_step_ != *robot.time_step) differs("time step");
+    if (!gravity_) gravity_ = robot.model.gravity();
+    if (!time_step_) time_step_ = robot.time_step;
+  }
+
+  /// Actuators and constraints are told apart by their names, as bodies and joints are (which the builder sees to).
+  void require_new_names(const Robot& robot, const std::string& prefix) {
+    std::set<std::string> names;
+    for (const Actuator& actuator : robot.actuators) names.insert("actuator '" + prefix + actuator.name + "'");
+    for (const LoopConstraint& constraint : robot.model.constraints())
+      names.insert("constraint '" + prefix + constraint.name + "'");
+    for (const std::string& name : names)
+      if (!names_.insert(name).second)
+        throw InputError("", "another robot has the " + name + " already: give the robots names");
+  }
+
   /// Neutral, the first keyframe, the one that is named, or coordinates; the last of these that there is.
   [[nodiscard]] Start read_start(const JsonValue& value, const Robot& robot) const {
     const Model& model = robot.model;
-    Start start{builder_.num_bodies(), neutral_configuration(model), VectorX::Zero(model.nv())};
-    const auto keyframe = value.find("keyframe");
-    auto key = robot.keyframes.begin();
-    if (keyframe) {
+    Start start{builder_.num_bodies(), default_configuration(robot), default_velocity(robot)};
+    if (const auto keyframe = value.find("keyframe")) {
       const std::string name = keyframe->text();
-      key = std::find_if(key, robot.keyframes.end(), [&](const Keyframe& each) { return each.name == name; });
+      const auto key = std::find_if(robot.keyframes.begin(), robot.keyframes.end(),
+                                    [&](const Keyframe& each) { return each.name == name; });
       if (key == robot.keyframes.end()) keyframe->fail("the file has no keyframe '" + name + "'");
-    }
-    if (key != robot.keyframes.end()) {
       start.q = key->q;
       start.v = key->v;
     }
@@ -263,6 +328,7 @@ class SceneReader {
     for (int b = 0; b < model.num_bodies(); ++b) {
       BodySpec body = model.body(b).spec;
       JointSpec joint = model.joint(b).spec;
+      for (CollisionShape& shape : body.shapes) settle(shape);
       body.name = prefix + body.name;
       joint.name = prefix + joint.name;
       if (joint.mimic) joint.mimic->source = prefix + joint.mimic->source;
@@ -316,6 +382,13 @@ class SceneReader {
   std::vector<Actuator> actuators_;
   /// By actuator: the joint it acts on; its dof counts from that joint's first.
   std::vector<std::string> actuator_joints_;
+  std::vector<Robot> robots_;
+  /// Groups and masks, for those that bodies and robots have.
+  std::map<MjcfContactBits, MjcfContactBits> bits_;
+  /// Of actuators and constraints.
+  std::set<std::string> names_;
+  bool scene_has_gravity_ = false;
+  bool scene_has_time_step_ = false;
   std::optional<Vector3> gravity_;
   std::optional<double> time_step_;
 };
@@ -330,19 +403,10 @@ void settle_notices(std::vector<Notice>& notices, std::string_view text, const s
 
 /// Errors get the file and the line.
 Scene read_scene(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
-  try {
+  return detail::with_json_lines(text, file.string(), [&] {
     const detail::JsonDocument document(text);
     return SceneReader(file, options).read(document.root());
-  } catch (const detail::JsonSyntaxError& error) {
-    // the parser counts bytes
-    std::size_t line = 1;
-    for (std::size_t i = 0; i + 1 < error.column() && i < text.size(); ++i)
-      if (text[i] == '\n') ++line;
-    throw InputError(file.string() + ":" + std::to_string(line), error.reason());
-  } catch (const InputError& error) {
-    const std::string place = file.string() + ":" + std::to_string(detail::json_line(text, error.field()));
-    throw InputError(error.field().empty() ? place : place + ": " + error.field(), error.reason());
-  }
+  });
 }
 
 /// By what is in the file; by its name where that says nothing.
@@ -372,10 +436,8 @@ Scene load_scene(const std::filesystem::path& file, const LoadOptions& options) 
   if (!holds_json(file)) {
     Robot robot = load_robot(file, options);
     Scene scene{std::move(robot), {}, {}};
-    const Model& model = scene.robot.model;
-    const auto& keyframes = scene.robot.keyframes;
-    scene.q = keyframes.empty() ? neutral_configuration(model) : keyframes.front().q;
-    scene.v = keyframes.empty() ? VectorX(VectorX::Zero(model.nv())) : keyframes.front().v;
+    scene.q = default_configuration(scene.robot);
+    scene.v = default_velocity(scene.robot);
     scene.time_step = scene.robot.time_step.value_or(scene.time_step);
     return scene;
   }

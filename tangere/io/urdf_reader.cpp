@@ -119,6 +119,8 @@ class JointReader {
     dof.lower = limit->find_limit("lower").value_or(0.0);
     dof.upper = limit->find_limit("upper").value_or(0.0);
     const double none = std::numeric_limits<double>::infinity();
+    if (dof.lower <= -detail::kNoUrdfLimit) dof.lower = -none;
+    if (dof.upper >= detail::kNoUrdfLimit) dof.upper = none;
     if (dof.lower > dof.upper || dof.lower == none || dof.upper == -none)
       limit->fail("lower",
                   "must not exceed upper, got " + detail::to_text(dof.lower) + " and " + detail::to_text(dof.upper));
@@ -177,7 +179,12 @@ class UrdfReader {
 
   /// Those of the robot, then those that links give in passing.
   void read_materials() {
-    for (const XmlElement& material : root_.children("material")) links_reader_.read_material(material);
+    std::set<std::string> names;
+    for (const XmlElement& material : root_.children("material")) {
+      if (!names.insert(material.find_text("name").value_or("")).second)
+        notices_.push_back(material.notice("there is a material of this name already"));
+      links_reader_.read_material(material);
+    }
     for (const XmlElement& link : root_.children("link"))
       for (const XmlElement& visual : link.children("visual"))
         for (const XmlElement& material : visual.children("material"))

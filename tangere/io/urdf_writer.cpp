@@ -210,8 +210,9 @@ std::string limit(const JointSpec& joint, const DofSpec& dof) {
   if (!bounded && (std::isfinite(dof.lower) || std::isfinite(dof.upper)))
     refuse(joint.name + ".limits", "a limit on one side only");
   if (bounded) text += attribute("lower", dof.lower) + attribute("upper", dof.upper);
+  // a prismatic joint that gives none of these has the limits 0 and 0
   if (!bounded && joint.type == JointType::prismatic && !text.empty())
-    refuse(joint.name + ".limits", "a prismatic joint without position limits that has others");
+    text += attribute("lower", -detail::kNoUrdfLimit) + attribute("upper", detail::kNoUrdfLimit);
   return text.empty() ? text : "    <limit" + text + "/>\n";
 }
 

@@ -116,6 +116,12 @@ void verify(const JointSpec& joint) {
   detail::require_finite(joint.name + ".mimic.offset", joint.mimic->offset);
 }
 
+void require_few_neighbours(std::size_t pairs) {
+  if (pairs > kMaxNeighbourPairs)
+    throw InputError("bodies", "too many are fixed to each other on both sides of a joint: " + std::to_string(pairs) +
+                                   " pairs that do not collide, at most " + std::to_string(kMaxNeighbourPairs));
+}
+
 std::vector<std::pair<int, int>> neighbour_pairs(std::span<const Body> bodies, std::span<const JointSpec> joints,
                                                  std::span<const LoopConstraint> constraints) {
   // the body that each one is held to by fixed joints, in the end; kWorld: the world
@@ -136,6 +142,7 @@ std::vector<std::pair<int, int>> neighbour_pairs(std::span<const Body> bodies, s
     const int with_A = at(holder, A);
     const int with_B = at(holder, B);
     if (with_A == kWorld || with_B == kWorld || with_A == with_B) return;
+    require_few_neighbours(pairs.size() + at(held, with_A).size() * at(held, with_B).size());
     for (const int a : at(held, with_A))
       for (const int b : at(held, with_B)) pairs.emplace_back(std::minmax({a, b}));
   };

@@ -12,6 +12,10 @@ namespace tangere {
 
 void verify(const BodySpec& body);
 void verify(const JointSpec& joint);
+/// They are listed: two large sets of bodies on both sides of one joint would be too many.
+inline constexpr std::size_t kMaxNeighbourPairs = 1000000;
+/// Throws InputError if there are more than kMaxNeighbourPairs.
+void require_few_neighbours(std::size_t pairs);
 /// Pairs of bodies (first < second) on both sides of a joint or of a loop constraint: parent and child, and what fixed
 /// joints hold to them; only the two themselves where one is fixed to the world. Bodies without shapes count only as
 /// parent and child. None over free joints.

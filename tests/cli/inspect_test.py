@@ -121,6 +121,10 @@ class InspectTest(CommandTest):
         self.assertEqual((strict.returncode, strict.stdout), (2, ""))
         self.assertIn("arm.urdf:7", strict.stderr)
 
+    def test_inspect_names_stay_in_their_line(self):
+        file = self.robot_file("""<link name="two&#10;lines"/><joint name="j" type="fixed"><parent link="base"/><child link="two&#10;lines"/></joint>""")
+        self.assertIn(" two?lines ", run("inspect", file).stdout)
+
     def test_inspect_export(self):
         for form in ("urdf", "mjcf"):
             result = run("inspect", self.robot_file(), "--export", form)
@@ -128,6 +132,28 @@ class InspectTest(CommandTest):
             again = self.path / f"again.{form}"
             again.write_text(result.stdout)
             self.assertRegex(run("inspect", str(again)).stdout, r"nv +1\n +mass +2.5 kg\n")
+
+    def test_inspect_export_that_is_refused_leaves_the_file(self):
+        file = self.path / "chain.urdf"
+        links = "".join(f"<link name='l{i}'/>" for i in range(120))
+        joints = "".join(f"<joint name='j{i}' type='fixed'><parent link='l{i}'/><child link='l{i + 1}'/></joint>" for i in range(119))
+        file.write_text(f"<robot name='chain'>{links}{joints}</robot>")
+        output = self.path / "kept.xml"
+        output.write_text("kept")
+        refused = run("inspect", str(file), "--export", "mjcf", "--output", str(output))
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("l", refused.stderr)
+        self.assertEqual(output.read_text(), "kept")
+
+    def test_inspect_export_keeps_the_start_of_a_scene(self):
+        file = self.path / "scene.json"
+        file.write_text("""{"format": "tangere-scene", "version": 1, "bodies": [{"name": "crate", "mass": 2, "position": [1, 2, 3],
+"shape": {"type": "box", "size": [1, 1, 1]}, "velocity": [4, 0, 0, 0, 0, 0]}]}""")
+        again = self.path / "again.xml"
+        result = run("inspect", str(file), "--export", "mjcf", "--output", str(again))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        key = json.loads(run("inspect", str(again), "--json").stdout)["keyframes"][0]
+        self.assertEqual((key["name"], key["q"], key["v"]), ("initial", [1, 2, 3, 0, 0, 0, 1], [4, 0, 0, 0, 0, 0]))
 
     def test_inspect_export_with_meshes(self):
         (self.path / "t.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -295,6 +296,126 @@ TEST(MeshFile, BinaryGltfThatLies) {
   EXPECT_EQ(message(head + std::string("\xff\xff\xff\xff\xff\xff\xff\xffJSON", 12)),
             "says it has 4294967295 bytes, has 20");
   EXPECT_EQ(message(head + std::string("\x14\0\0\0\xff\xff\xff\xffJSON", 12)), "a chunk ends after the file (byte 12)");
+}
+
+/// A tetrahedron with corners at the origin, (1, 0, 0), (0, 2, 0) and (0, 0, 3), its node 1 2 3 further.
+const char* const kCollada = R"(<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit name="centimeter" meter="0.01"/><up_axis>Y_UP</up_axis></asset>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="pa" count="12">0 0 0 1 0 0 0 2 0 0 0 3</float_array>
+<technique_common><accessor source="#pa" count="4" stride="3">
+<param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common>
+</source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/>
+<p>0 2 1 0 1 3 0 3 2 1 2 3</p>
+</triangles></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s">
+<node id="n"><translate>1 2 3</translate><instance_geometry url="#g"/></node>
+</visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>)";
+
+const char* const kGltf = R"({"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+"nodes": [
+{"children": [1], "translation": [1, 2, 3]}, {"mesh": 0}],
+"meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+"accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 0], "max": [1, 2, 3]},
+  {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"}],
+"bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 24}],
+"buffers": [{"byteLength": 72, "uri": "data:application/octet-stream;base64,)"
+                          "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAEBA"
+                          "AAACAAEAAAABAAMAAAADAAIAAQACAAMA"
+                          R"("}]})";
+
+std::string with(std::string text, const std::string& what, const std::string& instead) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), instead);
+}
+
+/// Units and transforms count, the up axis does not: robots give the mesh's own axes.
+TEST(MeshFile, ColladaAndGltf) {
+  if (!is_mesh_file("a.dae")) GTEST_SKIP() << "built without assimp";
+  const auto expect_corners = [](const TriangleMesh& mesh, double unit) {
+    ASSERT_EQ(mesh.vertices.size(), 4);
+    EXPECT_EQ(mesh.triangles.size(), 4);
+    EXPECT_NEAR(volume(mesh), unit * unit * unit, 1e-6 * unit * unit * unit);
+    for (const Vector3& corner : {Vector3(1, 2, 3), Vector3(2, 2, 3), Vector3(1, 4, 3), Vector3(1, 2, 6)})
+      EXPECT_TRUE(std::any_of(mesh.vertices.begin(), mesh.vertices.end(), [&](const Vector3& vertex) {
+        return (vertex - unit * corner).norm() < 1e-6 * unit;
+      })) << corner.transpose();
+  };
+  expect_corners(load("a.dae", kCollada), 0.01);
+  expect_corners(load("a.dae", with(kCollada, "Y_UP", "X_UP")), 0.01);
+  expect_corners(load("a.dae", with(kCollada, "meter=\"0.01\"", "meter=\"1\"")), 1.0);
+  expect_corners(load("a.gltf", kGltf), 1.0);
+}
+
+/// What the library behind would crash on, or ask for all memory.
+TEST(MeshFile, BadCollada) {
+  const auto error = [](const std::string& what, const std::string& instead) {
+    return error_of("a.dae", with(kCollada, what, instead));
+  };
+  const std::string mesh = "COLLADA/library_geometries/geometry/mesh/";
+  EXPECT_EQ(error("<p>0 2", "<p>0 x"),
+            "a.dae:11: " + mesh + "triangles/p: must be indices, whole numbers from 0, got 'x'");
+  EXPECT_EQ(error("<p>0 2", "<p>0 -2"),
+            "a.dae:11: " + mesh + "triangles/p: must be indices, whole numbers from 0, got '-2'");
+  EXPECT_EQ(error("<p>0 2 ", "<p>0, 2 "),
+            "a.dae:11: " + mesh + "triangles/p: must be indices, whole numbers from 0, got '0,'");
+  EXPECT_EQ(error("\"4\"><input", "\"1000000000\"><input"),
+            "a.dae:10: " + mesh + "triangles.count: needs 3e+09 numbers or words, there are 12");
+  EXPECT_EQ(error("offset=\"0\"", "offset=\"7\""),
+            "a.dae:10: " + mesh + "triangles.count: needs 96 numbers or words, there are 12");
+  EXPECT_EQ(error("0 0 3</", "0 0 three</"),
+            "a.dae:5: " + mesh + "source/float_array: must be finite numbers, got 'three'");
+  EXPECT_EQ(error("count=\"12\"", "count=\"13\""),
+            "a.dae:5: " + mesh + "source/float_array.count: needs 13 numbers or words, there are 12");
+  EXPECT_NE(error("count=\"4\" stride", "count=\"5\" stride").find("accessor.count: needs 15"), std::string::npos);
+  EXPECT_NE(error("stride=\"3\"", "stride=\"2\"").find("a.dae:6"), std::string::npos);
+  EXPECT_NE(error("<COLLADA", "<!DOCTYPE x [<!ENTITY a \"a\">]><COLLADA").find("a.dae:2: document types and entities"),
+            std::string::npos);
+  // an index that is not there
+  EXPECT_NE(error("<p>0 2", "<p>0 9").find("a.dae"), std::string::npos);
+}
+
+TEST(MeshFile, NodesOfColladaAreBounded) {
+  const std::string scene = "COLLADA/library_visual_scenes/visual_scene/";
+  const auto error = [](const std::string& nodes) {
+    return error_of("a.dae", with(kCollada, "<node", nodes + "<node"));
+  };
+  EXPECT_EQ(error("<node id='a'><instance_node url='#a'/></node>"), "a.dae:14: " + scene + "node: is below itself");
+  EXPECT_EQ(error("<node id='a'><node name='b'><instance_node url='#a'/></node></node>"),
+            "a.dae:14: " + scene + "node: is below itself");
+  const auto chain = [](int length, const std::string& times) {
+    std::string nodes;
+    for (int i = 0; i < length; ++i) {
+      const std::string instance = "<instance_node url='#c" + std::to_string(i + 1) + "'/>";
+      nodes += "<node id='c" + std::to_string(i) + "'>" + instance + (times == "twice" ? instance : "") + "</node>";
+    }
+    return nodes;
+  };
+  EXPECT_NE(error(chain(101, "once")).find("is nested deeper than 100 nodes"), std::string::npos);
+  EXPECT_NE(error(chain(100000, "once")).find("is nested deeper than 100 nodes"), std::string::npos);
+  EXPECT_NE(error(chain(40, "twice")).find("must have at most 1e+05 nodes below it"), std::string::npos);
+  std::string deep;
+  for (int i = 0; i < 200000; ++i) deep += "<node>";
+  EXPECT_NE(error(deep).find("nested deeper than 98 elements"), std::string::npos);
+}
+
+TEST(MeshFile, BadGltf) {
+  EXPECT_NE(error_of("a.gltf", std::string(200000, '[')).find("nested deeper than 256 levels"), std::string::npos);
+  EXPECT_EQ(error_of("a.gltf", with(kGltf, "{\"mesh\": 0}", "{\"children\": [0]}")),
+            "a.gltf:3: nodes[0]: is below itself");
+  EXPECT_EQ(error_of("a.gltf", with(kGltf, "[1], \"tr", "[2], \"tr")),
+            "a.gltf:3: nodes[0].children[0]: must be a whole number from 0 to 1");
+  std::string chain;
+  for (int i = 0; i < 100000; ++i) chain += "{\"children\": [" + std::to_string(i + 1) + "]}, ";
+  EXPECT_NE(
+      error_of("a.gltf", with(kGltf, "\"nodes\": [\n", "\"nodes\": [" + chain)).find("is nested deeper than 100 nodes"),
+      std::string::npos);
+  EXPECT_EQ(error_of("a.gltf", "{\n\"nodes\" 1}").substr(0, 8), "a.gltf:2");
 }
 
 /// Without assimp it says what to install; with it, that there is no mesh in the file.

@@ -108,6 +108,24 @@ TEST(MjcfReader, BodiesFixedToEachOtherAreOneForCollisions) {
   EXPECT_EQ(body_of(robot, "worldbody").inertia.mass, 0.0);
 }
 
+/// Pairs are listed: a million is enough.
+TEST(MjcfReader, ManyBodiesFixedToEachOtherOnBothSidesOfAJoint) {
+  const auto many = [](int count) {
+    std::string bodies;
+    for (int i = 0; i < count; ++i) bodies += "<body><geom size='.1'/></body>";
+    return "<body name='a'><joint/><geom size='.1'/>" + bodies + "\n<body name='b'><joint/><geom size='.1'/>" + bodies +
+           "</body></body>";
+  };
+  EXPECT_EQ(read_world(many(20)).model.num_bodies(), 42);
+  try {
+    (void)read_world(many(1200));
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("body[b]"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("1442401 pairs that do not collide, at most 1000000"), std::string::npos);
+  }
+}
+
 TEST(MjcfReader, NumbersOfAJoint) {
   const Robot robot = read(R"(
     <worldbody><body name='b'><geom size='.1'/>
@@ -248,6 +266,9 @@ TEST(MjcfReader, InertialsAndWhenTheyCount) {
     return body_of(read("<compiler " + compiler + "/>" + bodies), body).inertia.mass;
   };
   EXPECT_EQ(mass("inertiafromgeom='true'", "d"), 7.0);
+  // where no geom counts, what is given does
+  EXPECT_EQ(mass("inertiafromgeom='true'", "f"), 2.0);
+  EXPECT_EQ(mass("inertiafromgeom='true' inertiagrouprange='1 3'", "d"), 2.0);
   EXPECT_EQ(mass("inertiafromgeom='false'", "g"), 0.0);
   EXPECT_EQ(mass("inertiagrouprange='0 3'", "g"), 7.0);
   EXPECT_EQ(mass("boundmass='5'", "f"), 5.0);

@@ -391,6 +391,19 @@ TEST(MjcfWriter, WhatMjcfCannotSay) {
   (void)turned.add_body({.name = "b", .inertia = mass, .shapes = {}, .visuals = {}}, ball);
   EXPECT_THROW((void)to_mjcf({turned.build(), {}, {}, {}}), InputError);
 
+  // a free body below another
+  ModelBuilder above("m");
+  const int base = above.add_body({.name = "a", .inertia = mass, .shapes = {}, .visuals = {}},
+                                  {.name = "f", .type = JointType::free});
+  (void)above.add_body({.name = "b", .inertia = mass, .shapes = {}, .visuals = {}},
+                       {.name = "g", .type = JointType::free}, base);
+  try {
+    (void)to_mjcf({above.build(), {}, {}, {}});
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()), "g: MJCF has free joints of bodies in the world only");
+  }
+
   // speeds and restitution are named in a comment
   ModelBuilder builder("m");
   BodySpec body{.name = "b", .inertia = mass, .shapes = {}, .visuals = {}};

@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace tangere::test {
 namespace {
@@ -101,6 +103,101 @@ TEST(Scenes, KeepExclusions) {
     EXPECT_TRUE(A == kWorld || A >= offset) << model.body(A).spec.name << " and " << model.body(B).spec.name;
   }
   EXPECT_EQ(found, alone.robot.model.excluded_pairs().size());
+}
+
+/// A robot with a motor, a weld, gravity and a time step.
+std::string robot_text(const std::string& option) {
+  return "<mujoco><option " + option + R"(/><worldbody><body name='a'><joint name='j'/><geom size='.1'/></body>
+    <body name='b'><joint name='k'/><geom size='.1'/></body></worldbody>
+    <equality><weld name='w' body1='a' body2='b'/></equality>
+    <actuator><motor name='m' joint='j'/></actuator></mujoco>)";
+}
+
+constexpr const char* kHead = R"({"format": "tangere-scene", "version": 1, )";
+
+TEST(Scenes, OfTheRobotsGravityAndTimeStepTheFirstCounts) {
+  const TemporaryFolder folder;
+  folder.write("first.xml", robot_text("gravity='0 0 -1' timestep='.01'"));
+  folder.write("second.xml", robot_text("gravity='0 0 -2' timestep='.02'"));
+  const auto notices = [&](const std::string& own) {
+    const std::string text =
+        kHead + own + R"("robots": [{"file": "first.xml", "name": "1"}, {"file": "second.xml", "name": "2"}]})";
+    const Scene scene = scene_from_text(text, folder.path() / "scene.json");
+    return std::count_if(scene.robot.notices.begin(), scene.robot.notices.end(),
+                         [](const Notice& notice) { return notice.element == "robots[1]"; });
+  };
+  EXPECT_EQ(notices(""), 2);
+  EXPECT_EQ(notices(R"("gravity": [0, 0, 0], )"), 1);
+  EXPECT_EQ(notices(R"("gravity": [0, 0, 0], "time_step": 1, )"), 0);
+}
+
+/// As in MuJoCo one way is enough: the floor sees the ball, whatever the ball sees, and robots each other.
+TEST(Scenes, ContactBitsAreSettledOverTheWholeScene) {
+  const TemporaryFolder folder;
+  const auto ball = [&](const char* file, const std::string& bits) {
+    folder.write(file,
+                 "<mujoco><worldbody><body><freejoint/><geom size='.1' " + bits + "/></body></worldbody></mujoco>");
+  };
+  const auto meet = [&](const char* first, const char* second) {
+    const std::string text = kHead + std::string(R"("bodies": [{"name": "floor", "fixed": true,
+      "shape": {"type": "halfspace", "normal": [0, 0, 1]}}], "robots": [{"file": "1.xml", "name": "1"}, {"file": "2.xml", "name": "2"}]})");
+    const Scene scene = scene_from_text(text, folder.path() / "scene.json", {.strict = true});
+    const auto shape = [&](const char* name) {
+      const auto bodies = scene.robot.model.bodies();
+      return std::find_if(bodies.begin(), bodies.end(),
+                          [&](const Body& body) { return body.spec.name.starts_with(name); })
+          ->spec.shapes[0];
+    };
+    const CollisionShape a = shape(first);
+    const CollisionShape b = shape(second);
+    EXPECT_EQ((a.group & b.mask) != 0, (b.group & a.mask) != 0);
+    return (a.group & b.mask) != 0;
+  };
+  ball("1.xml", "conaffinity='0'");
+  ball("2.xml", "contype='0' conaffinity='2'");
+  EXPECT_TRUE(meet("floor", "1/"));
+  EXPECT_FALSE(meet("floor", "2/"));
+  EXPECT_FALSE(meet("1/", "2/"));
+  ball("1.xml", "contype='2' conaffinity='0'");
+  EXPECT_TRUE(meet("floor", "1/"));
+  EXPECT_TRUE(meet("1/", "2/"));
+}
+
+TEST(Scenes, NamesOfActuatorsAndConstraintsAreTakenOnce) {
+  const TemporaryFolder folder;
+  folder.write("motor.xml", robot_text(""));
+  folder.write("other.xml", R"(<mujoco><worldbody><body name='c'><joint name='l'/><geom size='.1'/></body></worldbody>
+    <actuator><motor name='m' joint='l'/></actuator></mujoco>)");
+  const auto load = [&](const std::string& name) {
+    (void)scene_from_text(kHead + (R"("robots": [{"file": "motor.xml"}, {"file": "other.xml")" + name) + "}]}",
+                          folder.path() / "scene.json");
+  };
+  EXPECT_NO_THROW(load(R"(, "name": "o")"));
+  try {
+    load("");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.reason(), "another robot has the actuator 'm' already: give the robots names");
+    EXPECT_NE(error.field().find("robots[1]"), std::string::npos) << error.what();
+  }
+}
+
+/// Where nothing else is said.
+TEST(Scenes, MimicsStartWhereTheyFollow) {
+  const TemporaryFolder folder;
+  const auto file =
+      folder.write("mimic.urdf", R"(<robot name='r'><link name='a'/><link name='b'><inertial><mass value='1'/>
+    <inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link><link name='c'><inertial><mass value='1'/>
+    <inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>
+    <joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint>
+    <joint name='k' type='continuous'><parent link='b'/><child link='c'/><mimic joint='j' offset='.5'/></joint></robot>)");
+  EXPECT_EQ(load_scene(file).q, Eigen::Vector2d(0.0, 0.5));
+  const auto start = [&](const std::string& more) {
+    return scene_from_text(kHead + (R"("robots": [{"file": "mimic.urdf")" + more) + "}]}", folder.path() / "scene.json")
+        .q;
+  };
+  EXPECT_EQ(start(""), Eigen::Vector2d(0.0, 0.5));
+  EXPECT_EQ(start(R"(, "q": [1, 1.5])"), Eigen::Vector2d(1.0, 1.5));
 }
 
 TEST(Scenes, BadInputIsNamed) {

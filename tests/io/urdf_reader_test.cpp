@@ -101,6 +101,9 @@ TEST(Urdf, InfiniteLimitsAreNone) {
   };
   const DofSpec none = dof(R"(lower="-inf" upper="Infinity" effort="inf" velocity="INF")");
   for (const double limit : {-none.lower, none.upper, none.effort, none.velocity}) EXPECT_EQ(limit, DofSpec::kInfinity);
+  // the largest double says the same
+  const DofSpec far = dof(R"(lower="-1.79769e308" upper="1.79769e308" effort="1.79769e308" velocity="1")");
+  EXPECT_TRUE(std::isinf(far.lower) && std::isinf(far.upper) && std::isinf(far.effort));
   const DofSpec half = dof(R"(lower="-1" upper="inf" effort="3")");
   EXPECT_EQ(half.lower, -1.0);
   EXPECT_EQ(half.upper, DofSpec::kInfinity);
@@ -173,6 +176,9 @@ TEST(Urdf, Materials) {
   EXPECT_EQ(visuals[3].color, Vector4(0.7, 0.7, 0.7, 1));
   EXPECT_TRUE(has_notice(r, 0, "material[none]: there is no material of this name"));
   EXPECT_TRUE(has_notice(r, 0, "material[wood]/texture: this element is not used"));
+  const std::string red = R"(<material name="red"><color rgba="1 0 0 1"/></material>)";
+  EXPECT_TRUE(has_notice(urdf_from_text(robot(red + "\n" + red + link("a")), "r.urdf"), 3,
+                         "material[red]: there is a material of this name already"));
   EXPECT_HAS(error_of(robot(link("a", visual(R"(<material name="x"><color rgba="0 0 2 1"/></material>)")))),
              "rgba: must be between 0 and 1");
 }

@@ -194,6 +194,19 @@ TEST(UrdfWriter, LimitsAreWhole) {
   EXPECT_EQ(back.model.dofs()[0].upper, 1.0);
 }
 
+/// Of a prismatic joint without them the format would read zeros.
+TEST(UrdfWriter, LimitsOfEffortWithoutThoseOfPosition) {
+  ModelBuilder builder("r");
+  DofSpec dof;
+  dof.effort = 3.0;
+  builder.add_body({.name = "a", .inertia = {1.0, Vector3::Zero(), Matrix3::Identity()}},
+                   {.name = "j", .type = JointType::prismatic, .axis = {0, 0, 1}, .dofs = {dof}});
+  const Robot back = urdf_from_text(to_urdf({builder.build(), {}, {}, {}}), "r.urdf");
+  EXPECT_EQ(back.model.dofs()[0].effort, 3.0);
+  EXPECT_EQ(back.model.dofs()[0].lower, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(back.model.dofs()[0].upper, std::numeric_limits<double>::infinity());
+}
+
 TEST(UrdfWriter, RotationsNearARightAngleOfPitch) {
   for (const double off : {0.0, 1e-15, 1e-9, 1e-6, 1e-3, -1e-7}) {
     ModelBuilder builder("r");
