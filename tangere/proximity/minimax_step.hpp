@@ -35,6 +35,12 @@ struct ActivePieces {
     --count;
     for (int k = i; k < count; ++k) piece[k] = piece[k + 1];
   }
+  /// The largest φ.
+  [[nodiscard]] double largest() const {
+    double phi = piece[0].phi;
+    for (int i = 1; i < count; ++i) phi = std::max(phi, piece[i].phi);
+    return phi;
+  }
   [[nodiscard]] BodyPoint mean_point() const {
     BodyPoint y{};
     for (int i = 0; i < count; ++i) {

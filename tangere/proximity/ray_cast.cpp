@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "tangere/proximity/minimax_step.hpp"
@@ -12,17 +13,28 @@ namespace {
 constexpr int kMostSupports = 100;
 /// A portal whose area is less than this part of its edges squared says nothing of the ray any more.
 constexpr double kLeastArea = 1e-9;
-constexpr int kSlots = 5;
+constexpr int kSlots = 4;
+/// The flat sides that are remembered as tried; more of them are tried again.
+constexpr int kMostSides = 64;
 /// cos and sin of 60 degrees.
 constexpr double kHalf = 0.5;
 constexpr double kSide = 0.86602540378443864676;
 /// The squared tangent of the angle to a disc's axis below which its flat side is tried.
 constexpr double kFlatBelow = 0.3;
-constexpr double kNewtonBelowVertices = 0.003;
-constexpr double kNewtonBelow = 0.1;
+/// Newton's method starts when the bounds are as near to each other as this: the more pieces M has, the less three
+/// corners say about which of them meet at the answer.
+struct NewtonStart {
+  double most_pieces;
+  double below;
+};
+constexpr NewtonStart kNewtonStarts[] = {{2.0, 0.8}, {16.0, 0.1}, {std::numeric_limits<double>::infinity(), 0.005}};
 /// A Newton step must be this much shorter (squared) than the one before.
 constexpr double kContraction = 0.5;
 constexpr int kNewtonSteps = 8;
+/// The part of the tolerance to which the pieces must agree before a true support is asked; or steps (squared) must
+/// have become as short as this, where rounding is all that is left.
+constexpr double kNewtonShare = 0.1;
+constexpr double kShortestStep = 1e-20;
 
 /// z component of the product of the projections.
 double cross(Vec4 p, Vec4 q) { return p[0] * q[1] - p[1] * q[0]; }
@@ -42,6 +54,44 @@ bool has_corners(const RayBody& body, const int* pieces) {
   return true;
 }
 
+/// How many smooth pieces h_M has.
+double count_pieces(const RayBody& body) {
+  double count = 1.0;
+  for (int t = 0; t < body.num_terms; ++t) {
+    const SupportTerm& term = *body.terms[static_cast<std::size_t>(t)].term;
+    switch (term.kind) {
+      case SupportTerm::Kind::segment:
+      case SupportTerm::Kind::discs:
+        count *= 2.0;
+        break;
+      case SupportTerm::Kind::box:
+        count *= 8.0;
+        break;
+      case SupportTerm::Kind::vertices:
+        count *= term.num_vertices;
+        break;
+      case SupportTerm::Kind::ellipsoid:
+        break;
+    }
+  }
+  return count;
+}
+
+double newton_start(const RayBody& body) {
+  const double count = count_pieces(body);
+  const NewtonStart* start = kNewtonStarts;
+  while (count > start->most_pieces) ++start;
+  return start->below;
+}
+
+/// The corner of the portal whose place w takes, from the products of the three with it, so that the ray still passes.
+int replaced_corner(double s0, double s1, double s2) {
+  // without jumps, as no one could foretell them
+  const int beside_2 = static_cast<int>(s0 <= 0.0) & static_cast<int>(s1 >= 0.0);
+  const int beside_0 = static_cast<int>(s1 <= 0.0) & static_cast<int>(s2 >= 0.0);
+  return 2 * beside_2 + (1 - beside_2) * (1 - beside_0);
+}
+
 /// Curvature over x and y of the ray's frame, the two unknowns.
 Vec4 ray_axes(Vec4 t) { return t; }
 
@@ -50,24 +100,18 @@ bool met(double upper, double lower, double tolerance) { return std::abs(upper -
 
 }  // namespace
 
-int RayCast::free_slot() const {
-  for (int slot = 0; slot < kSlots; ++slot) {
-    if (slot != portal_[0].slot && slot != portal_[1].slot && slot != portal_[2].slot) return slot;
-  }
-  return kSlots - 1;
-}
-
 RayCast::Vertex RayCast::next_support(const Direction& n, RayHit& hit, bool core) {
   ++hit.supports;
   if (core) return {body.core_support(n), 0};
-  const int slot = free_slot();
-  return {body.support(n, pieces(slot)), slot};
+  return {body.support(n, pieces(free_slot_)), free_slot_};
 }
 
 bool RayCast::surround(RayHit& hit) {
-  for (Vertex& corner : portal_) corner.slot = -1;
   const bool core = pieces_.empty();
+  free_slot_ = 0;
   portal_[0] = next_support({0.0, 0.0, 1.0}, hit, core);
+  free_slot_ = 1;
+  num_slots_ = 2;
   // two points of the inner ball on the other side of the ray
   const Vec4 top = portal_[0].p.v;
   hit.upper = top[2];
@@ -98,14 +142,10 @@ Direction RayCast::portal_normal() const {
 }
 
 bool RayCast::narrow(const Vertex& w) {
-  const double s[3] = {cross(portal_[0].p.v, w.p.v), cross(portal_[1].p.v, w.p.v), cross(portal_[2].p.v, w.p.v)};
-  int replaced = 1;
-  if (s[0] <= 0.0 && s[1] >= 0.0) {
-    replaced = 2;
-  } else if (s[1] <= 0.0 && s[2] >= 0.0) {
-    replaced = 0;
-  }
-  portal_[replaced] = w;
+  Vertex& replaced = portal_[replaced_corner(cross(portal_[0].p.v, w.p.v), cross(portal_[1].p.v, w.p.v),
+                                             cross(portal_[2].p.v, w.p.v))];
+  free_slot_ = replaced.slot >= 0 ? replaced.slot : num_slots_++;
+  replaced = w;
   const Vec4 e = portal_[1].p.v - portal_[0].p.v;
   const Vec4 f = portal_[2].p.v - portal_[0].p.v;
   return cross(e, f) > kLeastArea * (flat_dot(e, e) + flat_dot(f, f));
@@ -202,10 +242,7 @@ RayHit RayCast::flat(double tolerance) {
       hit.certified = true;
       return hit;
     }
-    const double s0 = cross(p[0].v, w.v);
-    const double s1 = cross(p[1].v, w.v);
-    const double s2 = cross(p[2].v, w.v);
-    const int replaced = s0 <= 0.0 && s1 >= 0.0 ? 2 : s1 <= 0.0 && s2 >= 0.0 ? 0 : 1;
+    const int replaced = replaced_corner(cross(p[0].v, w.v), cross(p[1].v, w.v), cross(p[2].v, w.v));
     p[replaced] = w;
     slots[replaced] = free;
   }
@@ -392,6 +429,11 @@ bool RayCast::same_pieces(int slot, int other) {
   return std::equal(pieces(slot), pieces(slot) + body.num_terms, pieces(other));
 }
 
+double RayCast::lower_bound(const BodyPoint& y) const {
+  const double off = std::sqrt(flat_dot(y.v, y.v));
+  return y.v[2] / (1.0 + off / inner_radius);
+}
+
 bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
   // the distinct pieces
   ActivePieces active;
@@ -401,9 +443,9 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     if (!seen) active.piece[active.count++].slot = corner.slot;
   }
   if (active.count == 0) return false;
-  bool converged = false;
   double last = std::numeric_limits<double>::infinity();
-  for (int round = 0; round <= kNewtonSteps; ++round) {
+  BodyPoint y;
+  for (int round = 0;; ++round) {
     const int* named[kMostPieces];
     for (int i = 0; i < active.count; ++i) named[i] = pieces(active.piece[i].slot);
     PieceValue values[kMostPieces];
@@ -425,14 +467,13 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     }
     const MinimaxStep step = minimax_step(active, 0.0);
     if (!step.valid) return false;
-    if (converged) break;
+    y = active.mean_point();
+    if (met(active.largest(), lower_bound(y), kNewtonShare * tolerance) || last <= kShortestStep) break;
     const double moved = step.x * step.x + step.y * step.y;
-    if (!(moved <= kContraction * last)) return false;
+    if (round == kNewtonSteps || !(moved <= kContraction * last)) return false;
     last = moved;
     n.x += step.x;
     n.y += step.y;
-    converged = moved <= 1e-9 * (n.x * n.x + n.y * n.y + 1.0);
-    if (round == kNewtonSteps && !converged) return false;
   }
   // certify: the true support, and how near to the ray the point is
   const Vertex w = next_support(n, hit, false);
@@ -441,9 +482,7 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     hit.upper = h;
     hit.n = n;
   }
-  const BodyPoint y = active.mean_point();
-  const double off = std::sqrt(flat_dot(y.v, y.v));
-  const double lower = y.v[2] / (1.0 + off / inner_radius);
+  const double lower = lower_bound(y);
   if (lower > hit.lower) hit.lower = lower;
   if (met(hit.upper, lower, tolerance)) {
     hit.point = y;
@@ -457,6 +496,9 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
 }
 
 bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
+  // once is enough: whether the ray leaves there does not depend on n
+  const std::uint64_t side = k < kMostSides ? std::uint64_t{1} << k : 0;
+  if ((tried_sides_ & side) != 0) return false;
   const PlacedTerm& placed = body.terms[static_cast<std::size_t>(k)];
   const Vec4 axis = placed.columns.c[0];
   if (axis[2] == 0.0) return false;
@@ -467,6 +509,7 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
   const int disc = axis[2] > 0.0 ? 1 : 0;
   const double radius = size[2 + disc];
   if (radius == 0.0) return false;
+  tried_sides_ |= side;
   const double inverse = 1.0 / axis[2];
   const Direction along{axis[0] * inverse, axis[1] * inverse, 1.0};
   ++hit.supports;
@@ -491,13 +534,10 @@ RayHit RayCast::curved(double tolerance) {
   RayHit hit;
   pieces_.resize(static_cast<std::size_t>(kSlots * body.num_terms) + 1);
   collapsed_ = false;
+  tried_sides_ = 0;
   if (!surround(hit)) return hit;
   int rest = 0;
-  double newton_below = kNewtonBelow;
-  for (int k = 0; k < body.num_terms; ++k) {
-    if (body.terms[static_cast<std::size_t>(k)].kind == SupportTerm::Kind::vertices)
-      newton_below = kNewtonBelowVertices;
-  }
+  const double newton_below = newton_start(body);
   while (hit.supports < kMostSupports) {
     const Direction n = portal_normal();
     const Vertex w = next_support(n, hit, false);

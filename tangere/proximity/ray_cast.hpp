@@ -14,6 +14,7 @@
 ///   all else                  a portal of three points, refined, and Newton's method on the few smooth pieces of h_M
 ///                             that meet at the minimum.
 
+#include <cstdint>
 #include <vector>
 
 #include "tangere/proximity/ray_body.hpp"
@@ -60,9 +61,10 @@ class RayCast {
   [[nodiscard]] Direction portal_normal() const;
   [[nodiscard]] Vertex next_support(const Direction& n, RayHit& hit, bool core);
   [[nodiscard]] int* pieces(int slot) { return pieces_.data() + slot * body.num_terms; }
-  [[nodiscard]] int free_slot() const;
   /// Newton's method on the pieces of the portal's corners, from n. True if that certifies the hit.
   [[nodiscard]] bool newton(Direction n, double tolerance, RayHit& hit);
+  /// Where the ray certainly still is in M: the hull of a point of M near the ray and the inner ball.
+  [[nodiscard]] double lower_bound(const BodyPoint& y) const;
   [[nodiscard]] bool same_pieces(int slot, int other);
   /// Tries the flat side of a disc, where h_M has a kink: n along the axis of term k. True if the ray leaves there.
   [[nodiscard]] bool flat_disc(int k, const Direction& n, RayHit& hit);
@@ -77,7 +79,12 @@ class RayCast {
 
   PairCache* cache_ = nullptr;
   Vertex portal_[3];
+  /// Where the next support notes its pieces, and how many slots have been given out.
+  int free_slot_ = 0;
+  int num_slots_ = 0;
   bool collapsed_ = false;
+  /// Flat sides that the ray does not leave through, a bit a term.
+  std::uint64_t tried_sides_ = 0;
   std::vector<int> pieces_;
 };
 
