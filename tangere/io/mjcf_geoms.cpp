@@ -151,7 +151,7 @@ Primitive read_primitive(const MjcfReader& reader, const MjcfAttributes& attribu
   Pose X;
   if (const std::optional<VectorX> ends = attributes.numbers("fromto", 6, 6); ends && needed >= 2) {
     // an orientation is not asked for: the element's own is reported as unused
-    if (attributes.has("pos"))
+    if (const auto p = attributes.numbers("pos", 3, 3); p && !p->isZero(0.0))
       attributes.element().fail("fromto", "gives the position, but 'pos' (its own, or of its class) does too");
     const Vector3 along = ends->head<3>() - ends->tail<3>();
     if (!(along.norm() > 1e-12)) attributes.fail("fromto", "must have two different ends");

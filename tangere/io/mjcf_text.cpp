@@ -19,7 +19,7 @@ XmlText& XmlText::open(std::string_view name) {
 }
 
 XmlText& XmlText::text(std::string_view attribute, std::string_view value) {
-  text_ += " " + std::string(attribute) + "=\"" + escaped(value) + "\"";
+  text_ += " " + std::string(attribute) + "=\"" + escaped_for_file(attribute, value) + "\"";
   return *this;
 }
 

@@ -20,7 +20,7 @@
 namespace tangere {
 namespace {
 
-using detail::escaped;
+using detail::escaped_for_file;
 
 [[noreturn]] void refuse(const std::string& what, const std::string& reason) {
   throw InputError(what, "URDF cannot say it: " + reason);
@@ -31,7 +31,7 @@ using detail::escaped;
 
 /// ` name="text"`.
 std::string attribute(const char* name, std::string_view text) {
-  return std::string(" ") + name + "=\"" + escaped(text) + "\"";
+  return std::string(" ") + name + "=\"" + escaped_for_file(name, text) + "\"";
 }
 
 std::string attribute(const char* name, double value) { return attribute(name, detail::shortest(value)); }

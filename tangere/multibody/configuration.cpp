@@ -71,6 +71,7 @@ VectorX random_configuration(const Model& model, Random& random) {
     if (has_quaternion(joint))
       write(Eigen::Quaterniond(random.rotation()), q.data() + joint.first_q + before_rotation(joint));
   }
+  follow_mimics(model, q);
   return q;
 }
 

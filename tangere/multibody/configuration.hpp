@@ -12,7 +12,8 @@ namespace tangere {
 
 /// Zero, and identity quaternions.
 [[nodiscard]] VectorX neutral_configuration(const Model& model);
-/// Uniform within the limits (where there are none: angles in ±π, lengths in ±1 m), uniform over rotations.
+/// Uniform within the limits (where there are none: angles in ±π, lengths in ±1 m), uniform over rotations;
+/// mimic joints follow.
 [[nodiscard]] VectorX random_configuration(const Model& model, Random& random);
 /// Every mimic joint where its source tells it to be.
 void follow_mimics(const Model& model, Eigen::Ref<VectorX> q);

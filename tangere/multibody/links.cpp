@@ -9,20 +9,21 @@
 namespace tangere {
 namespace {
 
-constexpr double kAlongAxis = 1e-14;
+/// Axes whose cosine to a coordinate axis is larger are near it.
+constexpr double kNearAxis = 0.9;
 
-/// A rotation whose third column is the axis; for the coordinate axes the other two follow in turn.
+/// A rotation whose third column is the axis; for the coordinate axes the other two follow in turn, and near one of
+/// them they are turned with it: what rounding does to an axis does not turn the frame about it.
 Matrix3 frame_along(const Vector3& axis) {
   const Vector3 a = axis.normalized();
-  for (int k = 0; k < 3; ++k) {
-    if (!(a[k] > 1.0 - kAlongAxis)) continue;
-    Matrix3 R = Matrix3::Zero();
-    R((k + 1) % 3, 0) = 1.0;
-    R((k + 2) % 3, 1) = 1.0;
-    R(k, 2) = 1.0;
-    return R;
-  }
-  return Eigen::Quaterniond::FromTwoVectors(Vector3::UnitZ(), a).toRotationMatrix();
+  int near = 2;
+  for (int k = 0; k < 3; ++k)
+    if (a[k] > kNearAxis) near = k;
+  Matrix3 along = Matrix3::Zero();
+  for (int k = 0; k < 3; ++k) along((near + 1 + k) % 3, k) = 1.0;
+  const Vector3 unit = along.col(2);
+  if (a == unit) return along;
+  return Eigen::Quaterniond::FromTwoVectors(unit, a) * along;
 }
 
 /// One link of a joint: its kind, and its frame in the joint's (both turned as at the neutral configuration).

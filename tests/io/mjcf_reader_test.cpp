@@ -211,7 +211,7 @@ TEST(MjcfReader, TypesOfGeoms) {
     <body name='b'>
       <geom type='sphere' size='.5'/> <geom type='capsule' size='.1 .4'/> <geom type='cylinder' size='.1 .4'/>
       <geom type='ellipsoid' size='1 2 3'/> <geom type='box' size='1 2 3'/>
-      <geom type='capsule' size='.1' fromto='1 0 0 3 0 0'/>
+      <geom type='capsule' size='.1' fromto='1 0 0 3 0 0' pos='0 0 0'/>
     </body>)");
   const std::vector<CollisionShape>& shapes = body_of(robot, "b").shapes;
   ASSERT_EQ(shapes.size(), 6U);

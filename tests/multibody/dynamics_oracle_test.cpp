@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/forward_dynamics.hpp"
 #include "tangere/multibody/inverse_dynamics.hpp"
 #include "tangere/multibody/kinematics.hpp"
@@ -35,11 +36,16 @@ void check_state(const Model& model, Data& data, const DynamicsState& state, con
   EXPECT_LE(force_error(tau, vector_of(expected.at("tau")), scale), tolerance);
   const VectorX& qdd = forward_dynamics(model, data, state.q, state.v, state.tau);
   EXPECT_LE(acceleration_error(qdd, vector_of(expected.at("qdd")), scale), tolerance);
-  if (!expected.contains("positions")) return;
-  forward_kinematics(model, data, state.q);
-  for (const auto& [body, position] : expected.at("positions").items()) {
-    const Vector3 p = vector_of(position);
-    EXPECT_LE(position_error(body_pose(model, data, std::stoi(body)).p, p), tolerance) << "body " << body;
+  if (!expected.contains("poses")) return;
+  forward_kinematics(model, data, state.q, state.v);
+  EXPECT_LE(kinetic_error(kinetic_energy(model, data, state.v), expected.at("kinetic")), tolerance);
+  EXPECT_LE(potential_error(model, potential_energy(model, data, state.q), expected.at("potential")), tolerance);
+  for (const auto& [body, numbers] : expected.at("poses").items()) {
+    const VectorX given = vector_of(numbers);
+    const Pose X = Pose::from_quaternion(given.head<3>(), given[3], given[4], given[5], given[6]);
+    const Pose X_WB = body_pose(model, data, std::stoi(body));
+    EXPECT_LE(position_error(X_WB.p, X.p), tolerance) << "body " << body;
+    EXPECT_LE(rotation_error(X_WB.R, X.R), tolerance) << "body " << body;
   }
 }
 

@@ -208,5 +208,24 @@ TEST(PlanarJoint, RunsAlongTheNamedAxes) {
   }
 }
 
+/// What rounding does to an axis does not turn the plane's own axes.
+TEST(PlanarJoint, KeepsItsAxesWhereRoundingTurnsTheNormal) {
+  const auto place = [](const Vector3& axis) -> Vector3 {
+    ModelBuilder builder("plane");
+    builder.add_body({.name = "body", .inertia = mass_properties(Sphere{0.1})},
+                     {.type = JointType::planar, .axis = axis});
+    const Model model = builder.build();
+    Data data(model);
+    forward_kinematics(model, data, Vector3(2.0, 3.0, 0.0));
+    return body_pose(model, data, 0).p;
+  };
+  for (int k = 0; k < 3; ++k) {
+    const Vector3 axis = Vector3::Unit(k);
+    const Vector3 tilt = Vector3::Unit((k + 1) % 3) - 0.5 * Vector3::Unit((k + 2) % 3);
+    for (const double angle : {1e-16, 1e-12, 1e-6, 1e-3})
+      EXPECT_NEAR_ABSOLUTE(place(axis + angle * tilt), place(axis), 10.0 * angle + 1e-14);
+  }
+}
+
 }  // namespace
 }  // namespace tangere::test

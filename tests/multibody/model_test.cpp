@@ -116,6 +116,11 @@ TEST(Mimic, FollowsChains) {
   follow_mimics(model, q);
   EXPECT_DOUBLE_EQ(q[2], -0.3);
   EXPECT_NEAR(q[1], -0.1, 1e-15);
+
+  Random random(1);
+  const VectorX anywhere = random_configuration(model, random);
+  EXPECT_DOUBLE_EQ(anywhere[2], 0.1 - anywhere[0]);
+  EXPECT_DOUBLE_EQ(anywhere[1], 0.5 + 2.0 * anywhere[2]);
 }
 
 /// Each refused with the field named, and the builder is as before.

@@ -21,9 +21,8 @@ constexpr std::array<const char*, kQuantities> kNames{"position", "rotation", "M
                                                       "inverse",  "forward",  "kinetic", "potential"};
 using Errors = std::array<double, kQuantities>;
 
-/// Every how many states M w and positions are in the fixture, and every how many bodies.
+/// Every how many states M w, energies and poses are in the fixture.
 constexpr int kThinStates = 10;
-constexpr int kThinBodies = 5;
 
 Errors errors_at(const Model& model, Data& data, const test::DynamicsState& state, const PeerAnswer& peer) {
   Errors out{};
@@ -33,14 +32,10 @@ Errors errors_at(const Model& model, Data& data, const test::DynamicsState& stat
     if (!expected) continue;
     const Pose X_WB = body_pose(model, data, b);
     out[kPosition] = std::max(out[kPosition], test::position_error(X_WB.p, expected->p));
-    out[kRotation] = std::max(out[kRotation], (X_WB.R - expected->R).cwiseAbs().maxCoeff());
+    out[kRotation] = std::max(out[kRotation], test::rotation_error(X_WB.R, expected->R));
   }
-  // energies, the potential relative to the weight one metre up
-  const double kinetic = kinetic_energy(model, data, state.v);
-  out[kKinetic] = std::abs(kinetic - peer.kinetic) / std::max(peer.kinetic, 1e-300);
-  const double weight = model.total_mass() * model.gravity().norm();
-  const double potential = potential_energy(model, data, state.q);
-  out[kPotential] = std::abs(potential - peer.potential) / std::max({weight, std::abs(peer.potential), 1e-300});
+  out[kKinetic] = test::kinetic_error(kinetic_energy(model, data, state.v), peer.kinetic);
+  out[kPotential] = test::potential_error(model, potential_energy(model, data, state.q), peer.potential);
   // dynamics
   const VectorX scale = test::inertia_scale(peer.M);
   out[kMass] = test::mass_matrix_error(mass_matrix(model, data, state.q), peer.M);
@@ -65,11 +60,14 @@ std::string numbers(const Vector& v) {
   return out + "]";
 }
 
-std::string positions(const PeerAnswer& answer) {
+/// By body: position and quaternion (x y z w).
+std::string poses(const PeerAnswer& answer) {
   std::string out = "{";
-  for (std::size_t b = 0; b < answer.poses.size(); b += kThinBodies) {
+  for (std::size_t b = 0; b < answer.poses.size(); ++b) {
     if (!answer.poses[b]) continue;
-    out += (out.size() == 1 ? "\"" : ",\"") + std::to_string(b) + "\":" + numbers(answer.poses[b]->p);
+    Eigen::Matrix<double, 7, 1> pose;
+    pose << answer.poses[b]->p, answer.poses[b]->quaternion();
+    out += (out.size() == 1 ? "\"" : ",\"") + std::to_string(b) + "\":" + numbers(pose);
   }
   return out + "}";
 }
@@ -77,7 +75,8 @@ std::string positions(const PeerAnswer& answer) {
 std::string fixture_state(int index, const test::DynamicsState& state, const PeerAnswer& answer) {
   std::string out = "{\"tau\":" + numbers(answer.tau) + ",\"qdd\":" + numbers(answer.qdd);
   if (index % kThinStates == 0)
-    out += ",\"Mw\":" + numbers((answer.M * state.w).eval()) + ",\"positions\":" + positions(answer);
+    out += ",\"Mw\":" + numbers((answer.M * state.w).eval()) + ",\"kinetic\":" + number(answer.kinetic) +
+           ",\"potential\":" + number(answer.potential) + ",\"poses\":" + poses(answer);
   return out + "}";
 }
 

@@ -106,4 +106,17 @@ inline double position_error(const Vector3& p, const Vector3& expected) {
   return (p - expected).norm() / std::max(1.0, expected.norm());
 }
 
+/// Of the elements of the matrix.
+inline double rotation_error(const Matrix3& R, const Matrix3& expected) { return (R - expected).cwiseAbs().maxCoeff(); }
+
+inline double kinetic_error(double energy, double expected) {
+  return std::abs(energy - expected) / std::max(expected, 1e-300);
+}
+
+/// Relative to the weight one metre up, at least.
+inline double potential_error(const Model& model, double energy, double expected) {
+  const double weight = model.total_mass() * model.gravity().norm();
+  return std::abs(energy - expected) / std::max({weight, std::abs(expected), 1e-300});
+}
+
 }  // namespace tangere::test
