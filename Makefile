@@ -35,7 +35,7 @@ bench: packages-bench build  ## measure, beside the papers' figures and FCL on t
 	  [ -x "$$program" ] || continue; found=1; echo "== $$program"; "$$program" || exit 1; \
 	done; [ $$found = 1 ] || { echo "no benchmark was built"; exit 1; }
 
-sanitize: packages-test test-asan test-tsan  ## all tests under the address, undefined-behaviour and thread sanitizers
+sanitize: packages-test test-asan test-tsan  ## all tests under the address and undefined-behaviour sanitizers, those with threads under the thread sanitizer
 
 experiments: build  ## the papers' experiments: was every claim met?
 	build/bin/tangere experiment all --output build/experiments --html build/demo/experiments

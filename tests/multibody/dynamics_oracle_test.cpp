@@ -104,6 +104,7 @@ TEST_P(DynamicsOracle, Agrees) {
       ASSERT_EQ(q.size(), state.q.size());
       ASSERT_LE((q - state.q).lpNorm<Eigen::Infinity>(), 1e-9) << "the fixture has other states";
     }
+    ASSERT_TRUE(i % 10 != 0 || states[i].contains("poses"));
     check_state(*model, data, state, states[i], fixture.tolerance);
   }
 }
