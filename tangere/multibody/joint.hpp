@@ -17,8 +17,9 @@
 ///   translation3  x, y, z                rates                        along the axes of J
 ///   free          p, quaternion          [linear; angular] (C axes)
 ///
-/// In the plane with normal x, y or z the coordinates run along (y, z), (z, x), (x, y) of J; with another normal, along
-/// x and y as the shortest turn from z to the normal takes them. "C axes" are those of J on the child.
+/// In the plane with normal x, y or z the coordinates run along (y, z), (z, x), (x, y) of J; with a normal near one of
+/// these (a cosine above 0.9), along the same two as the shortest turn to the normal takes them; with any other normal,
+/// along x and y as the shortest turn from z to the normal takes them. "C axes" are those of J on the child.
 
 #include <limits>
 #include <optional>

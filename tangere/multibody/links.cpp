@@ -9,7 +9,7 @@
 namespace tangere {
 namespace {
 
-/// Axes whose cosine to a coordinate axis is larger are near it.
+/// Axes whose cosine to a coordinate axis is larger are near it (joint.hpp says so).
 constexpr double kNearAxis = 0.9;
 
 /// A rotation whose third column is the axis; for the coordinate axes the other two follow in turn, and near one of

@@ -74,14 +74,17 @@ dd::SkeletonPtr read_urdf(const test::DynamicsCase& which) {
   return skeleton;
 }
 
-/// The first two axes of the plane with a normal: x and y, turned the shortest way that takes z to the normal; for the
-/// coordinate axes the other two in turn (joint.hpp).
+/// The first two axes of the plane with a normal: those after the coordinate axis that is near it (z where none is),
+/// all turned the shortest way that takes it to the normal (joint.hpp).
 std::array<Eigen::Vector3d, 2> plane_axes(const Vector3& axis) {
   const Vector3 n = axis.normalized();
-  if (n == Vector3::UnitX()) return {Vector3::UnitY(), Vector3::UnitZ()};
-  if (n == Vector3::UnitY()) return {Vector3::UnitZ(), Vector3::UnitX()};
-  const Eigen::AngleAxisd turn(std::acos(n.z()), Vector3(-n.y(), n.x(), 0.0).normalized());
-  return {turn * Vector3::UnitX(), turn * Vector3::UnitY()};
+  const int near = n.x() > 0.9 ? 0 : n.y() > 0.9 ? 1 : 2;
+  const Vector3 first = Vector3::Unit((near + 1) % 3);
+  const Vector3 second = Vector3::Unit((near + 2) % 3);
+  const Vector3 about = Vector3::Unit(near).cross(n);
+  if (about.norm() == 0.0) return {first, second};
+  const Eigen::AngleAxisd turn(std::atan2(about.norm(), n[near]), about.normalized());
+  return {turn * first, turn * second};
 }
 
 template <class JointClass>
