@@ -111,17 +111,28 @@ std::string followed(const JointSpec& joint) {
   return text;
 }
 
-/// Those that move, of one coordinate each: what limits and drives them.
+/// Whether anything limits or drives a coordinate.
+bool is_plain(const DofSpec& dof) {
+  const auto none = [](double x) { return !std::isfinite(x); };
+  return none(dof.lower) && none(dof.upper) && none(dof.velocity) && none(dof.effort) && dof.damping == 0.0 &&
+         dof.friction == 0.0 && dof.stiffness == 0.0 && dof.armature == 0.0;
+}
+
+/// What limits and drives those that move; of joints of several coordinates (`hip[1]`) only those where something does.
 std::string joints(const Model& model) {
   std::vector<Row> rows = {
       {"joint", "axis", "speed", "effort", "damping", "friction", "stiffness", "armature", "follows"}};
   for (const Joint& joint : model.joints()) {
-    if (joint.nv != 1) continue;
-    const DofSpec& dof = model.dofs()[static_cast<std::size_t>(joint.first_v)];
-    rows.push_back({printable(joint.spec.name), line_of(joint.spec.axis, 4),
-                    number_or_dash(dof.velocity, DofSpec::kInfinity), number_or_dash(dof.effort, DofSpec::kInfinity),
-                    number_or_dash(dof.damping, 0.0), number_or_dash(dof.friction, 0.0),
-                    number_or_dash(dof.stiffness, 0.0), number_or_dash(dof.armature, 0.0), followed(joint.spec)});
+    for (int k = 0; k < joint.nv; ++k) {
+      const DofSpec& dof = model.dofs()[static_cast<std::size_t>(joint.first_v + k)];
+      if (joint.nv > 1 && is_plain(dof)) continue;
+      const bool alone = joint.nv == 1;
+      rows.push_back({printable(joint.spec.name) + (alone ? "" : formatted("[%d]", k)),
+                      alone ? line_of(joint.spec.axis, 4) : "", number_or_dash(dof.velocity, DofSpec::kInfinity),
+                      number_or_dash(dof.effort, DofSpec::kInfinity), number_or_dash(dof.damping, 0.0),
+                      number_or_dash(dof.friction, 0.0), number_or_dash(dof.stiffness, 0.0),
+                      number_or_dash(dof.armature, 0.0), followed(joint.spec)});
+    }
   }
   return section(rows, {false, false, true, true, true, true, true, true, false});
 }

@@ -56,7 +56,8 @@ int run(int argc, char** argv) {
   inspect_command->add_flag("--strict", inspect.strict, "Notices are errors");
   inspect_command->add_flag("--json", inspect.json, "For machines");
   inspect_command->add_option("--export", inspect.export_as, "Write the robot as a file: urdf or mjcf")
-      ->check(CLI::IsMember({"urdf", "mjcf"}));
+      ->check(CLI::IsMember({"urdf", "mjcf"}))
+      ->excludes("--json", "--q", "--v", "--keyframe");
   inspect_command
       ->add_option("--output", inspect.output, "The file to export to, meshes beside it (default: standard output)")
       ->needs("--export");

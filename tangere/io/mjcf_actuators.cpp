@@ -12,16 +12,13 @@ namespace {
 // actuators
 // ---------------------------------------------------------------------------------------------------------------------
 
-void read_range(const MjcfReader& reader, const MjcfAttributes& attributes, const char* limited, const char* range,
+void read_range(MjcfReader& reader, const MjcfAttributes& attributes, const char* limited, const char* range,
                 double& lower, double& upper) {
-  const std::string when = attributes.word(limited, {"true", "false", "auto"}).value_or("auto");
-  const std::optional<VectorX> given = attributes.numbers(range, 2, 2);
-  if (when == "true" && !given) attributes.fail(limited, std::string("needs the attribute '") + range + "'");
-  if (when == "false" || !given || (when == "auto" && !reader.settings.autolimits)) return;
-  if (when == "auto" && given->isZero(0.0)) return;  // no range
-  lower = (*given)[0];
-  upper = (*given)[1];
-  if (!(lower < upper)) attributes.fail(range, "the lower limit must be below the upper");
+  const std::optional<Eigen::Vector2d> ends = reader.counted_range(attributes, limited, range);
+  if (!ends) return;
+  if (!((*ends)[0] < (*ends)[1])) attributes.fail(range, "the lower limit must be below the upper");
+  if ((*ends)[0] > -kNoMjcfLimit) lower = (*ends)[0];
+  if ((*ends)[1] < kNoMjcfLimit) upper = (*ends)[1];
 }
 
 /// gain · u + b₀ + b₁ length + b₂ speed, as far as the types say so. In MuJoCo all kinds of actuators share this one
@@ -120,7 +117,9 @@ bool read_transmission(MjcfReader& reader, const MjcfAttributes& attributes, con
   }
   if (count != 1 || axis >= in_model.nv || (in_model.nv == 6 && axis < 3) ||
       actuator.kind == Actuator::Kind::position) {
-    reader.report(element, "acts on several coordinates of a ball or free joint: left out");
+    reader.report(element,
+                  "of the actuators of ball and free joints only those of a force or speed about one axis of the body "
+                  "are read: left out");
     return false;
   }
   actuator.dof = in_model.first_v + axis;

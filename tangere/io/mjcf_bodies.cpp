@@ -14,36 +14,20 @@ namespace {
 // joints
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// `limited` true, false or auto: whether a range counts. To auto, two zeros are no range.
-bool counts(const MjcfReader& reader, const MjcfAttributes& attributes, const char* limited, const char* range) {
-  const std::string when = attributes.word(limited, {"true", "false", "auto"}).value_or("auto");
-  const std::optional<VectorX> given = attributes.numbers(range, 2, 2);
-  if (when == "true" && !given) attributes.fail(limited, std::string("needs the attribute '") + range + "'");
-  if (when == "true") return true;
-  if (when == "false" || !given || !reader.settings.autolimits || given->isZero(0.0)) return false;
-  if (!((*given)[0] < (*given)[1]))
-    attributes.fail(
-        range, "the lower limit must be below the upper, got " + to_text((*given)[0]) + " and " + to_text((*given)[1]));
-  return true;
-}
-
 void read_limits(MjcfReader& reader, const MjcfAttributes& attributes, MjcfJoint& joint) {
-  const bool angles = joint.type != JointType::prismatic;
-  const std::optional<VectorX> range = attributes.numbers("range", 2, 2);
-  if (!counts(reader, attributes, "limited", "range")) {
-    if (range && !attributes.has("limited") && !reader.settings.autolimits)
-      reader.report(joint.element, "the range does not count: autolimits is off and limited is not given");
-    return;
-  }
+  const std::optional<Eigen::Vector2d> range = reader.counted_range(attributes, "limited", "range");
+  if (!range) return;
   if (joint.type == JointType::ball || joint.type == JointType::free) {
     reader.report(joint.element, "limits of ball and free joints are not read");
     return;
   }
-  if (!((*range)[0] <= (*range)[1]))
-    attributes.fail("range", "the lower limit must not be above the upper, got " + to_text((*range)[0]) + " and " +
-                                 to_text((*range)[1]));
-  joint.dof.lower = angles ? reader.settings.angle((*range)[0]) : (*range)[0];
-  joint.dof.upper = angles ? reader.settings.angle((*range)[1]) : (*range)[1];
+  const auto position = [&](double value) {
+    const bool angle = joint.type != JointType::prismatic;
+    return std::abs(value) < kNoMjcfLimit ? (angle ? reader.settings.angle(value) : value)
+                                          : std::copysign(DofSpec::kInfinity, value);
+  };
+  joint.dof.lower = position((*range)[0]);
+  joint.dof.upper = position((*range)[1]);
 }
 
 void read_dof(MjcfReader& reader, const MjcfAttributes& attributes, MjcfJoint& joint) {
@@ -65,11 +49,13 @@ void read_dof(MjcfReader& reader, const MjcfAttributes& attributes, MjcfJoint& j
     joint.dof.stiffness = joint.dof.rest = joint.ref = 0.0;
   }
   read_limits(reader, attributes, joint);
-  if (!counts(reader, attributes, "actuatorfrclimited", "actuatorfrcrange")) return;
-  const VectorX range = *attributes.numbers("actuatorfrcrange", 2, 2);
-  if (!(range[0] <= 0.0 && range[1] >= 0.0)) attributes.fail("actuatorfrcrange", "must not leave zero out");
-  joint.dof.effort = std::max(-range[0], range[1]);
-  if (-range[0] != range[1]) reader.report(joint.element, "the larger of the two limits of the force counts both ways");
+  const std::optional<Eigen::Vector2d> range =
+      reader.counted_range(attributes, "actuatorfrclimited", "actuatorfrcrange");
+  if (!range) return;
+  const auto [lower, upper] = std::pair((*range)[0], (*range)[1]);
+  if (!(lower <= 0.0 && upper >= 0.0)) attributes.fail("actuatorfrcrange", "must not leave zero out");
+  joint.dof.effort = std::max(-lower, upper);
+  if (-lower != upper) reader.report(joint.element, "the larger of the two limits of the force counts both ways");
 }
 
 void read_joint(MjcfReader& reader, const XmlElement& element, int index, const std::string& inherited,
@@ -209,11 +195,30 @@ int MjcfReader::body_named(const XmlElement& element, const char* attribute) con
   return found->second;
 }
 
-const MjcfJoint* MjcfReader::find_joint(const std::string& name) const {
+MjcfJoint* MjcfReader::find_joint(const std::string& name) {
   const auto found = joint_by_name.find(name);
   if (found == joint_by_name.end()) return nullptr;
   const auto [body, index] = found->second;
   return &bodies[static_cast<std::size_t>(body)].joints[index];
+}
+
+std::optional<Eigen::Vector2d> MjcfReader::counted_range(const MjcfAttributes& attributes, const char* limited,
+                                                         const char* range) {
+  const std::string when = attributes.word(limited, {"true", "false", "auto"}).value_or("auto");
+  const std::optional<VectorX> given = attributes.numbers(range, 2, 2);
+  if (when == "true" && !given) attributes.fail(limited, std::string("needs the attribute '") + range + "'");
+  if (when == "false" || !given || (when == "auto" && given->isZero(0.0))) return std::nullopt;
+  if (when == "auto" && !settings.autolimits) {
+    report(attributes.element(), std::string("'") + range + "' does not count: autolimits is off, and '" + limited +
+                                     "' does not say so either");
+    return std::nullopt;
+  }
+  const Eigen::Vector2d ends = *given;
+  const bool ordered = when == "true" ? ends[0] <= ends[1] : ends[0] < ends[1];
+  if (!ordered)
+    attributes.fail(range, std::string("the lower limit must ") + (when == "true" ? "not be above" : "be below") +
+                               " the upper, got " + to_text(ends[0]) + " and " + to_text(ends[1]));
+  return ends;
 }
 
 void read_world(MjcfReader& reader, const XmlElement& element) {

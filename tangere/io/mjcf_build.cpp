@@ -18,6 +18,8 @@ namespace {
 
 /// MuJoCo draws these groups unless told otherwise; the others hold what only collides.
 constexpr int kDrawnGroups = 3;
+/// Of so many kinds of contype and conaffinity every two are compared.
+constexpr std::size_t kMostKindsCompared = 1000;
 
 void name_everything(MjcfReader& reader, std::set<std::string>& body_names, std::set<std::string>& joint_names) {
   body_names.insert("world");
@@ -167,11 +169,11 @@ void read_contact(MjcfReader& reader, const XmlElement& section, ModelBuilder& b
 /// The joints that follow others; before the model is built.
 void read_mimic(MjcfReader& reader, const XmlElement& element) {
   const auto joint_named = [&](const char* attribute) {
-    const MjcfJoint* joint = reader.find_joint(element.text(attribute));
+    MjcfJoint* joint = reader.find_joint(element.text(attribute));
     if (joint == nullptr) element.fail(attribute, "there is no joint '" + element.text(attribute) + "'");
     return joint;
   };
-  const MjcfJoint* follower = joint_named("joint1");
+  MjcfJoint* follower = joint_named("joint1");
   const MjcfJoint* source = element.has("joint2") ? joint_named("joint2") : nullptr;
   VectorX p = element.find_numbers("polycoef", 0, 5).value_or(VectorX());
   const Eigen::Index given = p.size();
@@ -182,10 +184,7 @@ void read_mimic(MjcfReader& reader, const XmlElement& element) {
     reader.report(element, "only a joint that follows one other linearly is read");
     return;
   }
-  Mimic mimic{source->name, p[1], follower->ref + p[0] - p[1] * source->ref};
-  for (MjcfBody& body : reader.bodies)
-    for (MjcfJoint& joint : body.joints)
-      if (&joint == follower) joint.mimic = mimic;
+  follower->mimic = Mimic{source->name, p[1], follower->ref + p[0] - p[1] * source->ref};
 }
 
 void read_loop(MjcfReader& reader, const XmlElement& element, ModelBuilder& builder) {
@@ -288,26 +287,38 @@ void add_chain(MjcfBody& body, const BodySpec& spec, int parent, std::set<std::s
 }  // namespace
 
 std::string new_name(const std::string& wanted, std::set<std::string>& taken) {
-  std::string name = wanted;
-  for (int k = 2; !taken.insert(name).second; ++k) name = wanted + "_" + std::to_string(k);
-  return name;
+  if (taken.insert(wanted).second) return wanted;
+  const auto name = [&](int k) { return wanted + "_" + std::to_string(k); };
+  // the first that is free behind one that is not, in few tries
+  int used = 1;
+  int free = 2;
+  while (taken.contains(name(free))) {
+    used = free;
+    free *= 2;
+  }
+  while (free - used > 1) {
+    const int middle = used + (free - used) / 2;
+    (taken.contains(name(middle)) ? used : free) = middle;
+  }
+  return *taken.insert(name(free)).first;
 }
 
 std::map<MjcfContactBits, MjcfContactBits> both_ways(const std::set<MjcfContactBits>& given) {
   const auto meets = [](const MjcfContactBits& a, const MjcfContactBits& b) {
     return (a.contype & b.conaffinity) != 0;
   };
+  const auto equal = [](const MjcfContactBits& a) { return a.contype == a.conaffinity; };
+  const auto meets_as_met = [&](const MjcfContactBits& a) {
+    return std::ranges::all_of(given, [&](const MjcfContactBits& b) { return meets(a, b) == meets(b, a); });
+  };
   std::map<MjcfContactBits, MjcfContactBits> bits;
   // as they are
-  bool same = true;
-  for (const MjcfContactBits& a : given) {
-    bits[a] = a;
-    for (const MjcfContactBits& b : given) same = same && meets(a, b) == meets(b, a);
-    if (!same) break;
+  const bool few = given.size() <= kMostKindsCompared;
+  if (std::ranges::all_of(given, equal) || (few && std::ranges::all_of(given, meets_as_met))) {
+    for (const MjcfContactBits& a : given) bits[a] = a;
+    return bits;
   }
-  if (same) return bits;
   // one bit each
-  bits.clear();
   if (given.size() > 32) return bits;
   std::uint32_t bit = 1;
   for (const MjcfContactBits& a : given) {

@@ -20,6 +20,9 @@
 
 namespace tangere::detail {
 
+/// Ends of ranges that are as far out are none: MJCF has no word for a range with one end.
+inline constexpr double kNoMjcfLimit = 1e10;
+
 struct MjcfMesh {
   std::shared_ptr<const TriangleMesh> mesh;
   MeshHull hull;
@@ -99,7 +102,11 @@ struct MjcfReader {
   /// The body called by an attribute; throws if there is none.
   [[nodiscard]] int body_named(const XmlElement& element, const char* attribute) const;
   /// The joint called by an attribute; null if the name is unknown (the caller says what then).
-  [[nodiscard]] const MjcfJoint* find_joint(const std::string& name) const;
+  [[nodiscard]] MjcfJoint* find_joint(const std::string& name);
+  /// The two numbers of `range` if they count: `limited` is true, or auto with autolimits on (two zeros are no range
+  /// then). What does not count for autolimits alone is reported.
+  [[nodiscard]] std::optional<Eigen::Vector2d> counted_range(const MjcfAttributes& attributes, const char* limited,
+                                                             const char* range);
 };
 
 /// Element <asset>: meshes and colours.

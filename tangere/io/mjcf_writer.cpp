@@ -11,9 +11,11 @@
 #include <Eigen/Geometry>
 
 #include "tangere/io/mjcf_geom_writer.hpp"
+#include "tangere/io/mjcf_parts.hpp"
 #include "tangere/io/mjcf_text.hpp"
 #include "tangere/io/xml_file.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/model_check.hpp"
 
 namespace tangere {
@@ -21,12 +23,14 @@ namespace {
 
 using detail::XmlText;
 
-/// MuJoCo's ranges have two ends: one that is missing is put far away.
+/// MuJoCo's ranges have two ends: one that is missing is put where a reader takes it for none.
 Eigen::Vector2d both_ends(double lower, double upper) {
-  const double far =
-      std::max({1e10, std::isfinite(lower) ? 10.0 * lower : 0.0, std::isfinite(upper) ? -10.0 * upper : 0.0});
+  const double far = detail::kNoMjcfLimit;
   return {std::isfinite(lower) ? lower : -far, std::isfinite(upper) ? upper : far};
 }
+
+/// Anchors nearer to each other are one point, relative to where they are (a metre at least).
+constexpr double kClosed = 1e-9;
 
 class Writer {
  public:
@@ -40,8 +44,13 @@ class Writer {
     initial_ = VectorX::Zero(model_.nq());
     for (const Joint& joint : model_.joints())
       if (joint.nq != joint.nv) initial_[joint.first_q + joint.nq - 1] = 1.0;
-    if (!robot.keyframes.empty() && robot.keyframes[0].name == "initial" && can_start_at(robot.keyframes[0]))
+    if (!robot.keyframes.empty() && robot.keyframes[0].name == "initial" && can_start_at(robot.keyframes[0]) &&
+        open_loop_at(robot.keyframes[0].q) == nullptr) {
       initial_ = robot.keyframes[0].q;
+      has_first_keyframe_ = true;
+    }
+    if (const LoopConstraint* open = open_loop_at(initial_))
+      throw InputError(open->name, "MJCF closes a connect where the file has the bodies, and here it is open there");
     find_chains();
   }
 
@@ -76,6 +85,21 @@ class Writer {
     for (const Joint& joint : model_.joints())
       if (joint.spec.type == JointType::ball && !key.q.segment<3>(joint.first_q).isZero(0.0)) return false;
     return true;
+  }
+
+  /// The first `connect` whose two anchors are apart in a configuration: MJCF has the one in the first body only.
+  [[nodiscard]] const LoopConstraint* open_loop_at(const VectorX& q) const {
+    if (model_.constraints().empty()) return nullptr;
+    Data data(model_);
+    forward_kinematics(model_, data, q);
+    const auto pose = [&](int body) { return body == kWorld ? Pose() : body_pose(model_, data, body); };
+    for (const LoopConstraint& loop : model_.constraints()) {
+      if (loop.kind != LoopConstraint::Kind::connect) continue;
+      const Vector3 on_A = pose(loop.body_A) * loop.X_AC.p;
+      const Vector3 on_B = pose(loop.body_B) * loop.X_BC.p;
+      if (!((on_A - on_B).norm() <= kClosed * std::max({1.0, on_A.norm(), on_B.norm()}))) return &loop;
+    }
+    return nullptr;
   }
 
   void comment_losses() {
@@ -327,7 +351,7 @@ class Writer {
   void write_keyframes() {
     std::vector<const Keyframe*> keys;
     for (const Keyframe& key : robot_.keyframes)
-      if (&key != robot_.keyframes.data() || key.name != "initial" || !can_start_at(key)) keys.push_back(&key);
+      if (&key != robot_.keyframes.data() || !has_first_keyframe_) keys.push_back(&key);
     if (keys.empty()) return;
     out_.open("keyframe");
     for (const Keyframe* key : keys) {
@@ -364,6 +388,8 @@ class Writer {
   detail::MjcfGeomWriter geoms_;
   std::vector<int> roots_;
   std::vector<std::vector<int>> children_;
+  /// The first keyframe is where the file has the bodies, which a reader makes a keyframe of.
+  bool has_first_keyframe_ = false;
   VectorX initial_;
   struct Chain {
     int next;

@@ -23,7 +23,7 @@ using detail::JsonValue;
 using detail::MjcfContactBits;
 
 constexpr std::uintmax_t kLargestFile = 64u << 20;
-/// As many bodies get a notice about their units: more would say the same.
+/// As many bodies get a notice about their units, and robots about their gravity: more would say the same.
 constexpr int kMostSuspects = 20;
 
 /// Runs f; what it refuses is said at this place of the file.
@@ -104,9 +104,10 @@ class SceneReader {
 
   /// With their coordinates in the whole model.
   [[nodiscard]] std::vector<Actuator> settled_actuators(const Model& model) const {
+    std::map<std::string_view, int> first_v;
+    for (const Joint& joint : model.joints()) first_v[joint.spec.name] = joint.first_v;
     std::vector<Actuator> actuators = actuators_;
-    for (std::size_t i = 0; i < actuators.size(); ++i)
-      actuators[i].dof += model.joint(model.joint_index(actuator_joints_[i])).first_v;
+    for (std::size_t i = 0; i < actuators.size(); ++i) actuators[i].dof += first_v.at(actuator_joints_[i]);
     return actuators;
   }
 
@@ -273,6 +274,7 @@ class SceneReader {
   /// The first robot's gravity and time step count, unless the scene has its own.
   void settle_physics(const JsonValue& value, const Robot& robot) {
     const auto differs = [&](const char* what) {
+      if (++differing_ > kMostSuspects) return;
       notices_.push_back({file_.string(), 0, value.path(),
                           std::string("its ") + what + " is not that of the robots before it, which counts"});
     };
@@ -376,6 +378,8 @@ class SceneReader {
   std::filesystem::path file_;
   const LoadOptions& options_;
   int suspects_ = 0;
+  /// Gravities and time steps that do not count.
+  int differing_ = 0;
   ModelBuilder builder_;
   std::vector<Start> starts_;
   std::vector<Notice> notices_;

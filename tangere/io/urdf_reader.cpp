@@ -116,6 +116,8 @@ class JointReader {
     dof.effort = read_bound(*limit, "effort");
     dof.velocity = read_bound(*limit, "velocity");
     if (type_ == "continuous") return;  // lower and upper, if there, are reported
+    if (!limit->has("lower") && !limit->has("upper"))
+      notices_.push_back(limit->notice("has neither lower nor upper: both are zero, which holds the joint there"));
     dof.lower = limit->find_limit("lower").value_or(0.0);
     dof.upper = limit->find_limit("upper").value_or(0.0);
     const double none = std::numeric_limits<double>::infinity();

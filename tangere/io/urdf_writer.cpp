@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -129,7 +130,6 @@ std::string collision(const BodySpec& body, const CollisionShape& shape, MeshFil
   const CollisionShape plain{"", shape.shape, shape.X_BS};
   if (shape.friction != plain.friction) refuse(owner + ".friction", "shapes have none");
   if (shape.restitution != plain.restitution) refuse(owner + ".restitution", "shapes have none");
-  if (shape.group != plain.group || shape.mask != plain.mask) refuse(owner + ".group", "all shapes collide");
   return "    <collision" + (shape.name.empty() ? "" : attribute("name", shape.name)) + ">\n" +
          geometry(owner, shape.shape, shape.X_BS, files) + "    </collision>\n";
 }
@@ -242,9 +242,22 @@ std::string joint(const Model& model, int index) {
 // the robot
 // ---------------------------------------------------------------------------------------------------------------------
 
+/// Whatever their groups and masks are.
+void require_all_collide(const Model& model) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> kinds;
+  for (const Body& body : model.bodies())
+    for (const CollisionShape& shape : body.spec.shapes) {
+      if (!kinds.emplace(shape.group, shape.mask).second) continue;
+      for (const auto& [group, mask] : kinds)
+        if ((shape.group & mask) == 0 || (group & shape.mask) == 0)
+          refuse(body.spec.name + "." + std::string(shape.shape.type_name()) + ".group", "all shapes collide");
+    }
+}
+
 /// What is not in bodies and joints.
 void require_nothing_else(const Robot& robot) {
   const Model& model = robot.model;
+  require_all_collide(model);
   if (model.gravity() != Vector3(0.0, 0.0, -9.81)) refuse("gravity", "it has none");
   for (const LoopConstraint& constraint : model.constraints()) refuse(constraint.name, "links form a tree");
   std::vector<JointSpec> joints;
@@ -274,6 +287,7 @@ std::string robot_text(const Robot& robot, MeshFiles& files) {
   const bool plain = is_plain_root(model);
   if (plain) (void)joint(model, 0);  // says what is wrong with it
   std::string text = "<?xml version=\"1.0\"?>\n<robot" + attribute("name", model.name()) + ">\n";
+  if (robot.time_step) text += "  <!-- left out: the time step of " + detail::shortest(*robot.time_step) + " s -->\n";
   if (!plain) text += "  <link name=\"world\"/>\n";
   for (const Body& body : model.bodies()) text += link(body.spec, files);
   for (int i = plain ? 1 : 0; i < model.num_bodies(); ++i) text += joint(model, i);

@@ -16,6 +16,9 @@ namespace tangere {
 
 namespace {
 
+/// Longer names are not suggested: comparing them takes the square of their length.
+constexpr std::size_t kLongestSuggested = 200;
+
 /// Edit distance, to suggest names.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -34,11 +37,13 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 template <class List, class Name>
 int index_of(const List& list, const Name& name_of, const char* kind, std::string_view name) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (name_of(list[i]) == name) return static_cast<int>(i);
   std::string nearest;
   std::size_t fewest = std::max<std::size_t>(name.size() / 2, 2) + 1;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::string& candidate = name_of(list[i]);
-    if (candidate == name) return static_cast<int>(i);
+  for (const auto& each : list) {
+    const std::string& candidate = name_of(each);
+    if (std::max(candidate.size(), name.size()) > kLongestSuggested) continue;
     if (const std::size_t n = edits(candidate, name); n < fewest) {
       fewest = n;
       nearest = candidate;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include <Eigen/Geometry>
 
@@ -31,6 +32,42 @@ const JointSpec& joint_of(const Robot& robot, std::string_view name) {
 
 // the tree
 // ---------------------------------------------------------------------------------------------------------------------
+
+TEST(Mjcf, RangesThatOnlyAutolimitsWouldCountAreReported) {
+  const Robot robot = read(R"(<compiler autolimits='false'/><worldbody><body>
+      <joint name='j' range='-1 1' limited='auto' actuatorfrcrange='-3 3'/><geom size='.1'/></body></worldbody>
+    <actuator><motor joint='j' ctrlrange='-1 1' forcerange='-2 2'/></actuator>)");
+  EXPECT_EQ(robot.model.dofs()[0].upper, DofSpec::kInfinity);
+  EXPECT_EQ(robot.model.dofs()[0].effort, DofSpec::kInfinity);
+  EXPECT_EQ(robot.actuators[0].upper_control, Actuator::kInfinity);
+  ASSERT_EQ(robot.notices.size(), 4U);
+  for (const Notice& notice : robot.notices) EXPECT_NE(notice.text.find("autolimits is off"), std::string::npos);
+}
+
+TEST(Mjcf, ManyWithoutANameGetOneEach) {
+  std::string motors;
+  for (int i = 0; i < 50; ++i) motors += "<motor joint='j'/>";
+  const Robot robot = read("<worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody><actuator>" + motors +
+                           "<motor name='j_60' joint='j'/><motor joint='j'/></actuator>");
+  std::set<std::string> names;
+  for (const Actuator& actuator : robot.actuators) names.insert(actuator.name);
+  EXPECT_EQ(names.size(), 52U);
+  EXPECT_TRUE(names.contains("j"));
+  EXPECT_TRUE(names.contains("j_50"));
+}
+
+/// Of equal contype and conaffinity any number of kinds stays as it is.
+TEST(Mjcf, ManyKindsOfContact) {
+  std::string geoms;
+  for (int i = 1; i <= 2000; ++i) {
+    const std::string bits = std::to_string(i);
+    geoms += "<geom size='.1' contype='" + bits + "' conaffinity='" + bits + "'/>";
+  }
+  const Robot robot = read_world("<body name='b'><joint/>" + geoms + "</body>");
+  EXPECT_EQ(body_of(robot, "b").shapes[1233].group, 1234U);
+  EXPECT_EQ(body_of(robot, "b").shapes[1233].mask, 1234U);
+  EXPECT_TRUE(robot.notices.empty());
+}
 
 TEST(MjcfReader, TypesOfJoints) {
   const Robot robot = read_world(R"(

@@ -362,6 +362,57 @@ TEST(MjcfWriter, InertiasAreAsShortAsTheyCanBe) {
   EXPECT_NE(text.find(R"(<body name="massless"/>)"), std::string::npos) << text;
 }
 
+/// MJCF has the anchor in the first body alone: the other is where the file has the bodies.
+TEST(MjcfWriter, ConnectsKeepBothAnchors) {
+  const auto robot_with = [](const std::string& keys) {
+    return mjcf_from_text(R"(<mujoco><worldbody>
+      <body name='a'><joint name='i' axis='0 1 0'/><geom size='.1'/></body>
+      <body name='b' pos='1 0 0'><joint name='j' axis='0 1 0' range='-2 2'/><geom size='.1'/></body></worldbody>
+      <equality><connect name='loop' body1='a' body2='b' anchor='0 0 1'/></equality>)" +
+                          keys + "</mujoco>");
+  };
+  // where the keyframe has it open, the neutral configuration does for the file
+  for (const char* keys : {"", "<keyframe><key name='initial' qpos='.5 .3'/></keyframe>"}) {
+    const Robot robot = robot_with(keys);
+    const Robot again = mjcf_from_text(to_mjcf(robot));
+    ASSERT_EQ(again.model.constraints().size(), 1U);
+    const LoopConstraint& expected = robot.model.constraints()[0];
+    EXPECT_NEAR_ABSOLUTE(again.model.constraints()[0].X_AC.p, expected.X_AC.p, kTolerance);
+    EXPECT_NEAR_ABSOLUTE(again.model.constraints()[0].X_BC.p, expected.X_BC.p, kTolerance);
+    ASSERT_EQ(again.keyframes.size(), robot.keyframes.size());
+    for (std::size_t i = 0; i < again.keyframes.size(); ++i)
+      EXPECT_NEAR_ABSOLUTE(again.keyframes[i].q, robot.keyframes[i].q, kTolerance);
+  }
+  // open wherever the file could have it
+  ModelBuilder builder("m");
+  const BodySpec ball{.name = "a", .inertia = mass_properties(Sphere{0.1})};
+  (void)builder.add_body(ball, {.name = "i", .type = JointType::revolute});
+  LoopConstraint loop;
+  loop.name = "loop";
+  loop.kind = LoopConstraint::Kind::connect;
+  loop.body_A = kWorld;
+  loop.body_B = 0;
+  loop.X_AC.p = Vector3::UnitX();
+  loop.X_BC.p = Vector3::UnitY();
+  builder.add_constraint(loop);
+  EXPECT_THROW((void)to_mjcf({builder.build(), {}, {}, {}}), InputError);
+}
+
+TEST(MjcfWriter, RangesWithOneEnd) {
+  ModelBuilder builder("m");
+  const BodySpec ball{.name = "a", .inertia = mass_properties(Sphere{0.1})};
+  (void)builder.add_body(ball, {.name = "i", .type = JointType::revolute, .dofs = {DofSpec{.lower = -0.5}}});
+  Actuator motor;
+  motor.name = "motor";
+  motor.dof = 0;
+  motor.upper_control = 3.0;
+  const Robot again = mjcf_from_text(to_mjcf({builder.build(), {motor}, {}, {}}));
+  EXPECT_EQ(again.model.dofs()[0].lower, -0.5);
+  EXPECT_EQ(again.model.dofs()[0].upper, DofSpec::kInfinity);
+  EXPECT_EQ(again.actuators[0].lower_control, -Actuator::kInfinity);
+  EXPECT_EQ(again.actuators[0].upper_control, 3.0);
+}
+
 TEST(MjcfWriter, WhatMjcfCannotSay) {
   const MassProperties mass = mass_properties(Box{{1, 1, 1}});
   const auto error_of = [&](const Shape& shape, JointType type) -> std::string {

@@ -257,6 +257,8 @@ TEST(Urdf, NoticesForWhatIsNotUsed) {
   EXPECT_EQ(r.model.joint(1).spec.axis, Vector3::UnitZ());
   EXPECT_HAS(error_of(pair("revolute"), {.strict = true}), "r.urdf:4: robot[r]/joint[j]: has no <limit>");
   EXPECT_HAS(error_of(pair("revolute"), {.strict = true}), "(strict; ");
+  EXPECT_HAS(error_of(pair("revolute", R"(<limit effort="1" velocity="1"/>)"), {.strict = true}),
+             "has neither lower nor upper: both are zero");
 }
 
 TEST(Urdf, PlaceholderInertia) {

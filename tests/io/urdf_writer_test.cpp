@@ -242,11 +242,27 @@ TEST(UrdfWriter, SaysWhatUrdfCannot) {
               b.shapes.push_back({"", Sphere{1}, Pose(), 0.5});
             }),
             "b.sphere.friction");
+  EXPECT_EQ(error_of([](BodySpec& b, JointSpec&) {
+              CollisionShape shape{"", Sphere{1}, Pose()};
+              shape.group = 2;
+              shape.mask = 1;
+              b.shapes.push_back(shape);
+            }),
+            "b.sphere.group");
+  // groups and masks by which all collide
+  EXPECT_EQ(error_of([](BodySpec& b, JointSpec&) {
+              CollisionShape shape{"", Sphere{1}, Pose()};
+              shape.mask = 1;
+              b.shapes.push_back(shape);
+            }),
+            "no error");
   const auto drawn = std::make_shared<const TriangleMesh>(mesh(Sphere{1}));
   EXPECT_EQ(error_of([&](BodySpec& b, JointSpec&) { b.visuals.push_back({"", drawn, Pose()}); }), "b.visual");
   ModelBuilder builder("r");
-  builder.set_gravity({0, 0, -1});
   builder.add_body({.name = "b"}, {.name = "j"});
+  EXPECT_NE(to_urdf({builder.build(), {}, {}, {}, 0.25}).find("<!-- left out: the time step of 0.25 s -->"),
+            std::string::npos);
+  builder.set_gravity({0, 0, -1});
   EXPECT_THROW((void)to_urdf({builder.build(), {}, {}, {}}), InputError);
 }
 
