@@ -126,10 +126,13 @@ struct MinimaxStep {
   double xx = p[0].xx;
   double yy = p[0].yy;
   const double xy = p[0].xy;
-  const double mean = 0.5 * (xx + yy);
-  const double half = 0.5 * (xx - yy);
-  const double spread = std::sqrt(half * half + xy * xy);
-  if (!(mean - spread > least_curvature)) {
+  // both curvatures above the least one, without a root
+  const double over_x = xx - least_curvature;
+  const double over_y = yy - least_curvature;
+  if (!(over_x > 0.0 && over_x * over_y > xy * xy)) {
+    const double mean = 0.5 * (xx + yy);
+    const double half = 0.5 * (xx - yy);
+    const double spread = std::sqrt(half * half + xy * xy);
     const double shift = least_curvature - (mean - spread) + 0.1 * spread;
     xx += shift;
     yy += shift;
