@@ -23,11 +23,13 @@ constexpr double kFollowedGap = 5e-2;
 constexpr double kVainGap = 1e-3;
 /// The cosine of the angle to the answer's normal of faces beside it.
 constexpr double kBeside = 0.5;
+/// The most growing steps between two tries of Newton's method.
+constexpr int kLongestRest = 2;
 /// The last search when there is no more room: how often a piece may join it, and its longest step (squared).
 constexpr int kLastAttempts = 24;
 constexpr double kLastLongest = 0.04;
 /// The most supports between two looks at the room that is left.
-constexpr int kMostTried = 2 * kLastAttempts + 1;
+constexpr int kMostTried = 2 * (kLastAttempts + 4) + 1;
 /// Rounding between two depths.
 constexpr double kSameDepth = 1e-12;
 /// How far d may be from straight below its foot, for the foot to count.
@@ -174,7 +176,7 @@ bool DistanceSearch::grow(int nearest, double tolerance, Shallowest& found) {
       top = slot + 1;
       num_vertices_ = slot + 2;
     }
-    found.rest = ++found.in_vain;
+    found.rest = std::min(++found.in_vain, kLongestRest);
   }
   if (!add_corner(slot, lower)) return false;
   return top < 0 || is_corner(top) || add_corner(top, lower);
@@ -202,14 +204,16 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
   }
   const bool out_of_room = nearest >= 0 && !found.hit.certified;
   if (curved_ && !found.exact && out_of_room && num_vertices_ + kMostTried <= kMostVertices) {
-    // a last time, from the shallowest normal
-    DistanceHit trial = found.hit;
-    int top = -1;
-    const Descent descent = descend(
-        found.hit.n, found.corners, 4,
-        {.deepest = found.depth * (1.0 + kSameDepth), .attempts = kLastAttempts, .longest = kLastLongest}, trial, top);
-    found.hit.supports = trial.supports;
-    if (descent == Descent::answer) {
+    // a last time, from the shallowest normal: as ever, then in short steps with more pieces
+    const double deepest = found.depth * (1.0 + kSameDepth);
+    for (const Bounds& bounds :
+         {Bounds{.deepest = deepest}, Bounds{.deepest = deepest, .attempts = kLastAttempts, .longest = kLastLongest}}) {
+      if (found.exact) break;
+      DistanceHit trial = found.hit;
+      int top = -1;
+      const Descent descent = descend(found.hit.n, found.corners, 4, bounds, trial, top);
+      found.hit.supports = trial.supports;
+      if (descent != Descent::answer) continue;
       found.depth = -trial.distance;
       found.exact = true;
       found.hit = trial;

@@ -14,6 +14,8 @@ namespace {
 constexpr int kMostSupports = 128;
 /// Nearer to M than this part of its size counts as touching.
 constexpr double kTouching = 1e-15;
+/// So near that without a proof d counts as inside.
+constexpr double kMiddle = 1e-12;
 /// Nearer than this part, rounding in the offset from the simplex to d shows in its direction.
 constexpr double kNear = 1e-3;
 /// That offset's rounding, as a part of the size.
@@ -214,6 +216,8 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
     }
     simplex.slot[simplex.count++] = slot;
   }
+  // all but in M's middle the nearest point turns about d, and nothing is proved: inside
+  if (lower <= 0.0 && nearest <= kMiddle * size) return false;
   hit.distance = std::max(lower, 0.0);
   hit.gap = std::max(nearest - lower, 0.0) / std::max(nearest, extent);
   read(simplex, hit);

@@ -59,6 +59,9 @@ struct MinimaxStep {
   double y = 0.0;
 };
 
+/// A slope along a ridge that counts as none, as a part of the least curvature.
+inline constexpr double kLevel = 1e-3;
+
 /// Three pieces are equal in one point, two along a line; a piece whose weight would be negative is dropped.
 [[nodiscard]] inline MinimaxStep minimax_step(ActivePieces& active, double least_curvature) {
   ActivePiece* p = active.piece;
@@ -110,8 +113,10 @@ struct MinimaxStep {
         slope += w[i] * (p[i].sx * tx + p[i].sy * ty + Hx * px + Hy * py);
         curvature += w[i] * (Hx * tx + Hy * ty);
       }
-      if (curvature > 0.0) {
-        const double s = -slope / curvature;
+      // level along the ridge: any place on it is as good, and what is left of slope and curvature is rounding
+      const bool level = std::abs(slope) < kLevel * least_curvature * std::sqrt(g2);
+      if (level || curvature > 0.0) {
+        const double s = level ? 0.0 : -slope / curvature;
         step.x = px + s * tx;
         step.y = py + s * ty;
         step.valid = true;

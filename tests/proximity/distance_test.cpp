@@ -150,6 +150,24 @@ TEST(Distance, AxesThatAllButCross) {
   EXPECT_NEAR(gap_along(A, X_WA, B, X_WB, r.normal), r.distance, 1e-9 * size_of(A));
 }
 
+/// A ball in the middle of a cylinder may leave it anywhere round its side.
+TEST(Distance, BallInTheMiddleOfACylinder) {
+  Random random(37);
+  DistanceWorkspace workspace;
+  for (int trial = 0; trial < 500; ++trial) {
+    SCOPED_TRACE(trial);
+    const double radius = random.log_uniform(0.003, 0.2);
+    const double ball = random.log_uniform(1e-3, 1.0) * radius;
+    const Shape A = Cylinder{.radius = radius, .length = random.uniform(0.5, 2.0)};
+    const Pose X_WA(random.rotation(), random.normal3());
+    const double apart = random.log_uniform(1e-16, 1e-10);
+    const Pose X_WB(random.rotation(), X_WA.p + apart * random.unit_vector());
+    const Distance r = distance(A, X_WA, Sphere{ball}, X_WB, {}, workspace);
+    EXPECT_EQ(r.status, DistanceStatus::solved);
+    EXPECT_NEAR(r.distance, -radius - ball, 1e-9 * radius + apart);
+  }
+}
+
 TEST(Distance, Bundles) {
   DistanceWorkspace workspace;
   const Shape dumbbell = Bundle{{{Sphere{0.5}, at(-2, 0, 0)}, {Sphere{0.25}, at(2, 0, 0)}, {Box{{4, 0.1, 0.1}}, {}}}};
