@@ -23,8 +23,13 @@ constexpr double kFollowedGap = 5e-2;
 constexpr double kVainGap = 1e-3;
 /// The cosine of the angle to the answer's normal of faces beside it.
 constexpr double kBeside = 0.5;
-/// How often a piece that turns out to be farther joins Newton's method.
-constexpr int kAttempts = 4;
+/// The most growing steps between two tries of Newton's method.
+constexpr int kLongestRest = 2;
+/// The last search when there is no more room: how often a piece may join it, and its longest step (squared).
+constexpr int kLastAttempts = 24;
+constexpr double kLastLongest = 0.04;
+/// The most supports between two looks at the room that is left.
+constexpr int kMostTried = 2 * (kLastAttempts + 4) + 1;
 /// Rounding between two depths.
 constexpr double kSameDepth = 1e-12;
 /// How far d may be from straight below its foot, for the foot to count.
@@ -45,21 +50,31 @@ bool DistanceSearch::straight_below(const DistanceHit& hit, double depth) const 
 /// The flat side of a disc near n, or where Newton's method from n ends, on the pieces of the corners; where another
 /// piece turns out to be farther, with that one too. An answer is then `trial`; the last support asked for is `top`, if
 /// any.
-DistanceSearch::Descent DistanceSearch::descend(Direction n, const int* from, int count, double deepest,
+DistanceSearch::Descent DistanceSearch::descend(Direction n, const int* from, int count, const Bounds& bounds,
                                                 DistanceHit& trial, int& top) {
+  const double deepest = bounds.deepest;
   if (flat_disc(n, trial)) {
     if (-trial.distance <= deepest) return Descent::answer;
     trial.flat_term = -1;
   }
   int corners[4] = {};
   std::copy_n(from, count, corners);
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (!newton(n, corners, count, trial)) return Descent::lost;
+  bool look = !smooth_;
+  for (int round = 0, joined = 0; round < 2 * bounds.attempts && joined < bounds.attempts; ++round) {
+    const Descent end = newton(n, corners, count, bounds, look, trial);
+    if (end == Descent::lost || end == Descent::too_deep) return end;
     // more pieces only make it deeper
-    if (dot3(trial.point.v - d, to_vec(trial.n)) > deepest) return Descent::too_deep;
+    if (end == Descent::answer && dot3(trial.point.v - d, to_vec(trial.n)) > deepest) return Descent::too_deep;
     top = add_support(trial.n, trial);
-    trial.distance = -dot3(from_d(top), to_vec(trial.n));
-    if (straight_below(trial, -trial.distance)) return -trial.distance <= deepest ? Descent::answer : Descent::too_deep;
+    if (end == Descent::answer) {
+      trial.distance = -dot3(from_d(top), to_vec(trial.n));
+      if (straight_below(trial, -trial.distance))
+        return -trial.distance <= deepest ? Descent::answer : Descent::too_deep;
+    }
+    // from nearby the true support tells which pieces are missing, long before Newton's method has converged
+    const bool missing = !has_piece(trial, top);
+    joined += missing || end == Descent::answer ? 1 : 0;
+    look = missing;
     n = trial.n;
     corners[0] = top;
     count = 1 + trial.num_pieces;
@@ -99,7 +114,7 @@ void DistanceSearch::follow(Face& face, double tolerance, Shallowest& found) {
   const int num_vertices = num_vertices_;
   DistanceHit trial = found.hit;
   int top = -1;
-  const Descent descent = descend(face.n, face.corner, 3, found.below(tolerance, extent), trial, top);
+  const Descent descent = descend(face.n, face.corner, 3, {found.below(tolerance, extent), &found.hit}, trial, top);
   found.hit.supports = trial.supports;
   face.followed = descent == Descent::lost ? Followed::in_vain : Followed::to_an_answer;
   if (descent == Descent::answer) {
@@ -133,8 +148,12 @@ bool DistanceSearch::grow(int nearest, double tolerance, Shallowest& found) {
     return false;
   }
   if (depth < found.depth) {
+    // shallower than an answer: there is another one nearby
+    if (found.exact) found.rest = 0;
     found.depth = depth;
     found.exact = false;
+    found.corners[0] = slot;
+    std::copy_n(face.corner, 3, found.corners + 1);
     hit.distance = -depth;
     hit.n = face.n;
     hit.point = vertices_[static_cast<std::size_t>(slot)];
@@ -142,10 +161,10 @@ bool DistanceSearch::grow(int nearest, double tolerance, Shallowest& found) {
     hit.flat_term = -1;
   }
   int top = -1;
-  if (curved_ && --found.rest < 0 && depth - lower <= kNewtonBelow * scale) {
+  if (curved_ && !found.exact && --found.rest < 0 && depth - lower <= kNewtonBelow * scale) {
     const int corners[4] = {slot, face.corner[0], face.corner[1], face.corner[2]};
     DistanceHit trial = hit;
-    const Descent descent = descend(face.n, corners, 4, found.depth * (1.0 + kSameDepth), trial, top);
+    const Descent descent = descend(face.n, corners, 4, {.deepest = found.depth * (1.0 + kSameDepth)}, trial, top);
     hit.supports = trial.supports;
     if (descent == Descent::answer) {
       found.depth = -trial.distance;
@@ -157,7 +176,7 @@ bool DistanceSearch::grow(int nearest, double tolerance, Shallowest& found) {
       top = slot + 1;
       num_vertices_ = slot + 2;
     }
-    found.rest = 1;
+    found.rest = std::min(++found.in_vain, kLongestRest);
   }
   if (!add_corner(slot, lower)) return false;
   return top < 0 || is_corner(top) || add_corner(top, lower);
@@ -172,7 +191,7 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
   Shallowest found;
   found.hit = hit;
   int nearest = 0;
-  while (num_vertices_ < kMostVertices - kAttempts - 1) {
+  while (num_vertices_ < kMostVertices - 2 * kMostTried) {
     nearest = nearest_open_face(found, tolerance);
     if (nearest < 0) break;
     Face& face = faces_[static_cast<std::size_t>(nearest)];
@@ -182,6 +201,23 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
       continue;
     }
     if (!grow(nearest, tolerance, found)) break;
+  }
+  const bool out_of_room = nearest >= 0 && !found.hit.certified;
+  if (curved_ && !found.exact && out_of_room && num_vertices_ + kMostTried <= kMostVertices) {
+    // a last time, from the shallowest normal: as ever, then in short steps with more pieces
+    const double deepest = found.depth * (1.0 + kSameDepth);
+    for (const Bounds& bounds :
+         {Bounds{.deepest = deepest}, Bounds{.deepest = deepest, .attempts = kLastAttempts, .longest = kLastLongest}}) {
+      if (found.exact) break;
+      DistanceHit trial = found.hit;
+      int top = -1;
+      const Descent descent = descend(found.hit.n, found.corners, 4, bounds, trial, top);
+      found.hit.supports = trial.supports;
+      if (descent != Descent::answer) continue;
+      found.depth = -trial.distance;
+      found.exact = true;
+      found.hit = trial;
+    }
   }
   hit = found.hit;
   if (hit.certified) return;

@@ -19,6 +19,7 @@ inline constexpr double kSamePlane = 1e-9;
 }
 [[nodiscard]] inline Vec4 to_vec(const Direction& n) { return Vec4{n.x, n.y, n.z, 0.0}; }
 [[nodiscard]] inline Direction unit(Vec4 v, double length) { return {v[0] / length, v[1] / length, v[2] / length}; }
+[[nodiscard]] inline Direction scaled(Vec4 v, double factor) { return {v[0] * factor, v[1] * factor, v[2] * factor}; }
 
 /// Two axes across a unit vector.
 struct Across {

@@ -17,19 +17,95 @@ constexpr double kLeastCurvature = 1e-9;
 constexpr double kContraction = 0.5;
 constexpr double kStraight = 1e-11;
 constexpr double kNewtonAccuracy = 1e-9;
+/// Steps (squared) that are short enough to look whether the pieces are the right ones.
+constexpr double kNearby = 1e-3;
+/// Steps (squared) from which the minimum that they aim at can be told.
+constexpr double kInSight = 4e-2;
+/// How near (squared) to a known answer's normal Newton's method must aim to end there, with the same pieces.
+constexpr double kSameNormal = 1e-4;
+
+/// The value where the step leads, as the pieces' second-order expansions say.
+double value_ahead(const ActivePieces& active, const MinimaxStep& step) {
+  double value = 0.0;
+  for (int i = 0; i < active.count; ++i) {
+    const ActivePiece& p = active.piece[i];
+    const double bend = p.xx * step.x * step.x + 2.0 * p.xy * step.x * step.y + p.yy * step.y * step.y;
+    value += active.weight[i] * (p.phi + p.gx * step.x + p.gy * step.y + 0.5 * bend);
+  }
+  return value;
+}
+
+/// Where the pieces met, and which they are.
+void note(const ActivePieces& active, const Direction& n, DistanceHit& hit) {
+  hit.n = n;
+  hit.num_pieces = active.count;
+  for (int i = 0; i < active.count; ++i) {
+    hit.slots[i] = active.piece[i].slot;
+    hit.weights[i] = active.weight[i];
+  }
+}
 
 }  // namespace
 
-bool DistanceSearch::newton(Direction n, const int* corners, int count, DistanceHit& hit) {
-  ActivePieces active;
-  for (int c = 0; c < count && active.count < 3; ++c) {
-    bool seen = false;
-    for (int i = 0; i < active.count; ++i) {
-      const int* known = pieces(active.piece[i].slot);
-      seen = seen || std::equal(known, known + body.num_terms, pieces(corners[c]));
-    }
-    if (!seen) active.piece[active.count++].slot = corners[c];
+bool DistanceSearch::has_piece(const DistanceHit& hit, int slot) const {
+  const int* piece = pieces(slot);
+  for (int k = 0; k < hit.num_pieces; ++k) {
+    if (std::equal(piece, piece + body.num_terms, pieces(hit.slots[k]))) return true;
   }
+  return false;
+}
+
+bool DistanceSearch::same_pieces(const ActivePieces& active, const DistanceHit& known) const {
+  if (active.count != known.num_pieces) return false;
+  for (int i = 0; i < active.count; ++i) {
+    if (!has_piece(known, active.piece[i].slot)) return false;
+  }
+  return true;
+}
+
+/// Of four pieces, the first and two others about d's foot: only where their gradients surround zero can they meet at a
+/// minimum. The one that is left out comes last.
+void DistanceSearch::choose_three(const Direction& n, int* slots) const {
+  const Across axes(n);
+  double x[kMostPieces + 1];
+  double y[kMostPieces + 1];
+  for (int i = 0; i <= kMostPieces; ++i) {
+    const int* named = pieces(slots[i]);
+    PieceValue value;
+    body.evaluate_pieces(
+        n, &named, 1, [](Vec4 t) { return t; }, &value);
+    x[i] = dot3(value.point.v - d, axes.x);
+    y[i] = dot3(value.point.v - d, axes.y);
+  }
+  const auto cross = [&](int i, int j) { return x[i] * y[j] - y[i] * x[j]; };
+  for (int left_out = kMostPieces; left_out > 0; --left_out) {
+    const int i = left_out == 1 ? 2 : 1;
+    const int j = left_out == 3 ? 2 : 3;
+    const double a = cross(0, i);
+    const double b = cross(i, j);
+    const double c = cross(j, 0);
+    if ((a >= 0.0 && b >= 0.0 && c >= 0.0) || (a <= 0.0 && b <= 0.0 && c <= 0.0)) {
+      std::swap(slots[left_out], slots[kMostPieces]);
+      return;
+    }
+  }
+}
+
+DistanceSearch::Descent DistanceSearch::newton(Direction n, const int* corners, int count, const Bounds& bounds,
+                                               bool look, DistanceHit& hit) {
+  // the distinct pieces
+  int slots[kMostPieces + 1];
+  int distinct = 0;
+  for (int c = 0; c < count && distinct <= kMostPieces; ++c) {
+    bool seen = false;
+    for (int i = 0; i < distinct; ++i)
+      seen = seen || std::equal(pieces(slots[i]), pieces(slots[i]) + body.num_terms, pieces(corners[c]));
+    if (!seen) slots[distinct++] = corners[c];
+  }
+  if (distinct > kMostPieces) choose_three(n, slots);
+  ActivePieces active;
+  active.count = std::min(distinct, kMostPieces);
+  for (int i = 0; i < active.count; ++i) active.piece[i].slot = slots[i];
   double last = std::numeric_limits<double>::infinity();
   bool converged = false;
   for (int round = 0; round <= kNewtonSteps; ++round) {
@@ -54,7 +130,7 @@ bool DistanceSearch::newton(Direction n, const int* corners, int count, Distance
       p.yy = value.curvature[2] - p.phi;
     }
     const MinimaxStep step = minimax_step(active, kLeastCurvature * size);
-    if (!step.valid) return false;
+    if (!step.valid) return Descent::lost;
     if (converged) {
       // and d straight below (or above) the point
       double off_x = 0.0;
@@ -64,24 +140,36 @@ bool DistanceSearch::newton(Direction n, const int* corners, int count, Distance
         off_y += active.weight[i] * active.piece[i].gy;
       }
       if (off_x * off_x + off_y * off_y <= kStraight * kStraight * size * size) {
-        hit.n = n;
         hit.point = active.mean_point();
-        hit.num_pieces = active.count;
-        for (int i = 0; i < active.count; ++i) {
-          hit.slots[i] = active.piece[i].slot;
-          hit.weights[i] = active.weight[i];
-        }
-        return true;
+        note(active, n, hit);
+        return Descent::answer;
       }
     }
     const double moved = step.x * step.x + step.y * step.y;
-    if (!step.shifted && !(moved <= kContraction * last)) return false;
+    if (!step.shifted && !(moved <= kContraction * last)) return Descent::lost;
     last = step.shifted ? std::numeric_limits<double>::infinity() : moved;
-    const Vec4 next = nv + step.x * axes.x + step.y * axes.y;
-    n = unit(next, std::sqrt(dot3(next, next)));
+    const double part = moved > bounds.longest ? std::sqrt(bounds.longest / moved) : 1.0;
+    const Vec4 next = nv + part * (step.x * axes.x + step.y * axes.y);
+    n = scaled(next, inverse_root(dot3(next, next)));
     converged = moved <= kNewtonAccuracy;
+    if (part < 1.0) {
+      note(active, n, hit);
+      return Descent::on_the_way;
+    }
+    if (step.shifted || !(moved <= kInSight)) continue;
+    // no need to go where it is too deep, or where the answer is known
+    const double ahead = value_ahead(active, step);
+    if (ahead - std::abs(active.largest() - ahead) > bounds.deepest) return Descent::too_deep;
+    if (bounds.known != nullptr) {
+      const Vec4 apart = to_vec(n) - to_vec(bounds.known->n);
+      if (dot3(apart, apart) <= kSameNormal && same_pieces(active, *bounds.known)) return Descent::too_deep;
+    }
+    if (look && moved <= kNearby) {
+      note(active, n, hit);
+      return Descent::on_the_way;
+    }
   }
-  return false;
+  return Descent::lost;
 }
 
 bool DistanceSearch::flat_disc(const Direction& n, DistanceHit& hit) {
@@ -123,7 +211,7 @@ void DistanceSearch::polish(double tolerance, DistanceHit& hit) {
     hit = trial;
     return;
   }
-  if (!newton(hit.n, hit.slots, hit.num_pieces, trial)) return;
+  if (newton(hit.n, hit.slots, hit.num_pieces, {}, false, trial) != Descent::answer) return;
   const Vec4 q = d - trial.point.v;
   const double length = std::sqrt(dot3(q, q));
   if (!(length > 0.0) || !(length <= hit.distance)) return;

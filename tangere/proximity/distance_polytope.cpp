@@ -78,11 +78,12 @@ bool DistanceSearch::add_face(int i, int j, int k, double least) {
   Face& face = faces_[static_cast<std::size_t>(num_faces_++)];
   face = Face{{i, j, k}};
   if (length > 0.0) {
-    face.n = unit(normal, length);
+    const double inverse = 1.0 / length;
+    face.n = scaled(normal, inverse);
     face.distance = dot3(p, to_vec(face.n));
     // rounding turns a thin face about its long edge
     const double longest2 = std::max(dot3(e, e), dot3(f, f));
-    face.seen_above = face.distance + kRounding * size * (1.0 + size * std::sqrt(longest2) / length);
+    face.seen_above = face.distance + kRounding * size * (1.0 + size * std::sqrt(longest2) * inverse);
     // the polytope only grows, so a face nearer than all before is rounding: no nearer, or, if thin, a sliver
     if (face.distance >= least - kSliver * size) return true;
     face.distance = least;
@@ -191,8 +192,11 @@ bool DistanceSearch::touches_horizon(const Face& face) const {
 void DistanceSearch::toggle_edge(int from, int to) {
   for (std::size_t h = 0; h + 1 < horizon_.size(); h += 2) {
     if (horizon_[h] != to || horizon_[h + 1] != from) continue;
-    const auto twin = horizon_.begin() + static_cast<std::ptrdiff_t>(h);
-    horizon_.erase(twin, twin + 2);
+    // the last edge takes its place
+    horizon_[h + 1] = horizon_.back();
+    horizon_.pop_back();
+    horizon_[h] = horizon_.back();
+    horizon_.pop_back();
     return;
   }
   horizon_.push_back(from);

@@ -14,6 +14,8 @@ namespace {
 constexpr int kMostSupports = 128;
 /// Nearer to M than this part of its size counts as touching.
 constexpr double kTouching = 1e-15;
+/// So near that without a proof d counts as inside.
+constexpr double kMiddle = 1e-12;
 /// Nearer than this part, rounding in the offset from the simplex to d shows in its direction.
 constexpr double kNear = 1e-3;
 /// That offset's rounding, as a part of the size.
@@ -91,9 +93,8 @@ bool DistanceSearch::reduce(Simplex& simplex) const {
   return true;
 }
 
-Direction DistanceSearch::normal_of(const Simplex& simplex, Vec4 y, double length) const {
-  Direction n = unit(y, length);
-  if (simplex.count == 1 || length > kNear * size) return n;
+Direction DistanceSearch::square_to(const Simplex& simplex, const Direction& n) const {
+  if (simplex.count == 1) return n;
   const Vec4 first = from_d(simplex.slot[0]);
   const Vec4 e = from_d(simplex.slot[1]) - first;
   Vec4 across = to_vec(n);
@@ -103,12 +104,27 @@ Direction DistanceSearch::normal_of(const Simplex& simplex, Vec4 y, double lengt
     f -= (dot3(f, e) / dot3(e, e)) * e;
     across -= (dot3(across, f) / dot3(f, f)) * f;
   }
-  // no more than rounding may have turned: the corners of a sliver say nothing about its normal
-  const Vec4 turned = across - to_vec(n);
-  const double allowed = kRounding * size / length;
-  if (dot3(turned, turned) > allowed * allowed) return n;
   const double left = std::sqrt(dot3(across, across));
   return left > 0.5 ? unit(across, left) : n;
+}
+
+Direction DistanceSearch::normal_of(const Simplex& simplex, Vec4 y, double length) const {
+  const Direction n = unit(y, length);
+  if (simplex.count == 1 || length > kNear * size) return n;
+  const Direction square = square_to(simplex, n);
+  // no more than rounding may have turned: the corners of a sliver say nothing about its normal
+  const Vec4 turned = to_vec(square) - to_vec(n);
+  const double allowed = kRounding * size / length;
+  return dot3(turned, turned) > allowed * allowed ? n : square;
+}
+
+bool DistanceSearch::is_corner_of(const Simplex& simplex, int slot) const {
+  for (int i = 0; i < simplex.count; ++i) {
+    const Vec4 apart =
+        vertices_[static_cast<std::size_t>(simplex.slot[i])].v - vertices_[static_cast<std::size_t>(slot)].v;
+    if (dot3(apart, apart) == 0.0) return true;
+  }
+  return false;
 }
 
 void DistanceSearch::read(const Simplex& simplex, DistanceHit& hit) const {
@@ -136,7 +152,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
     if (upper <= kTouching * size) return false;
     nearest = std::min(nearest, upper);
     const Direction n = normal_of(simplex, y, upper);
-    const int slot = add_support(n, hit);
+    int slot = add_support(n, hit);
     const double bound = -dot3(from_d(slot), to_vec(n));
     if (bound > lower) {
       lower = bound;
@@ -166,7 +182,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
       // the newest first: it is what the pieces there are
       std::swap(corners[0], corners[simplex.count - 1]);
       int all[4] = {slot, corners[0], corners[1], corners[2]};
-      if (newton(n, all, std::min(simplex.count + 1, 4), trial)) {
+      if (newton(n, all, std::min(simplex.count + 1, 4), {}, false, trial) == Descent::answer) {
         const int check = add_support(trial.n, trial);
         const double best_lower = -dot3(from_d(check), to_vec(trial.n));
         const Vec4 q = d - trial.point.v;
@@ -182,11 +198,15 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
       }
       rest = 1;
     }
-    // no progress is left but rounding
-    for (int i = 0; i < simplex.count; ++i) {
-      const Vec4 same =
-          vertices_[static_cast<std::size_t>(simplex.slot[i])].v - vertices_[static_cast<std::size_t>(slot)].v;
-      if (dot3(same, same) == 0.0) {
+    if (is_corner_of(simplex, slot)) {
+      // no progress is left but rounding, which on a thin simplex turns n by more than it should
+      const Direction square = square_to(simplex, n);
+      slot = add_support(square, hit);
+      if (const double proved = -dot3(from_d(slot), to_vec(square)); proved > lower) {
+        lower = proved;
+        hit.n = square;
+      }
+      if (upper - lower <= tolerance * scale || is_corner_of(simplex, slot)) {
         hit.distance = upper;
         hit.gap = std::max(upper - lower, 0.0) / scale;
         hit.certified = hit.gap <= 1e3 * tolerance;
@@ -196,6 +216,8 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
     }
     simplex.slot[simplex.count++] = slot;
   }
+  // all but in M's middle the nearest point turns about d, and nothing is proved: inside
+  if (lower <= 0.0 && nearest <= kMiddle * size) return false;
   hit.distance = std::max(lower, 0.0);
   hit.gap = std::max(nearest - lower, 0.0) / std::max(nearest, extent);
   read(simplex, hit);
@@ -213,8 +235,12 @@ void DistanceSearch::run(double tolerance, DistanceHit& hit) {
     pieces_.resize(static_cast<std::size_t>(kMostVertices * body.num_terms));
   num_vertices_ = 0;
   curved_ = false;
-  for (int k = 0; k < body.num_terms; ++k)
-    curved_ = curved_ || body.terms[static_cast<std::size_t>(k)].kind >= SupportTerm::Kind::discs;
+  smooth_ = true;
+  for (int k = 0; k < body.num_terms; ++k) {
+    const SupportTerm::Kind kind = body.terms[static_cast<std::size_t>(k)].kind;
+    curved_ = curved_ || kind >= SupportTerm::Kind::discs;
+    smooth_ = smooth_ && kind == SupportTerm::Kind::ellipsoid;
+  }
 
   Simplex simplex;
   const double length = std::sqrt(dot3(d, d));

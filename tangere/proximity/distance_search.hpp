@@ -17,6 +17,8 @@
 
 namespace tangere {
 
+struct ActivePieces;
+
 struct DistanceHit {
   bool certified = false;
   /// Positive outside M.
@@ -77,15 +79,27 @@ class DistanceSearch {
     [[nodiscard]] bool is_sliver() const { return distance == kSliverDistance; }
     [[nodiscard]] bool is_seen_from(Vec4 w) const { return dot(w, n) > seen_above; }
   };
-  /// How a search from one direction ends: at an answer, at none that is shallow enough, or nowhere.
-  enum class Descent { answer, too_deep, lost };
+  /// How a search from one direction ends: at an answer, at none that is shallow enough, or nowhere; or where it should
+  /// look which pieces there are before it goes on.
+  enum class Descent { answer, too_deep, lost, on_the_way };
+  /// What a search is for: an answer no deeper than this, and not the one that is known; how often a piece that turns
+  /// out to be farther may join it, and how long (squared) its steps may be.
+  struct Bounds {
+    double deepest = std::numeric_limits<double>::infinity();
+    const DistanceHit* known = nullptr;
+    int attempts = 4;
+    double longest = std::numeric_limits<double>::infinity();
+  };
   /// The shallowest way out so far.
   struct Shallowest {
     double depth = std::numeric_limits<double>::infinity();
     /// A local answer to rounding, not just the support along some normal.
     bool exact = false;
-    /// Growing steps to wait before Newton's method is tried again.
+    /// How often Newton's method was tried without an answer, and the growing steps to wait before the next time.
+    int in_vain = 0;
     int rest = 0;
+    /// Of no answer: the support along its normal, and the corners of the face that was below.
+    int corners[4] = {0, 0, 0, 0};
     DistanceHit hit;
     /// Shallower by this part of the scale.
     [[nodiscard]] double below(double part, double least_scale) const;
@@ -99,10 +113,13 @@ class DistanceSearch {
   [[nodiscard]] bool reduce(Simplex& simplex) const;
   /// The direction of y, from the simplex's nearest point to d, made square to the simplex.
   [[nodiscard]] Direction normal_of(const Simplex& simplex, Vec4 y, double length) const;
+  [[nodiscard]] Direction square_to(const Simplex& simplex, const Direction& n) const;
+  [[nodiscard]] bool is_corner_of(const Simplex& simplex, int slot) const;
   [[nodiscard]] bool outside(double tolerance, Simplex& simplex, DistanceHit& hit);
   void inside(double tolerance, Simplex& simplex, DistanceHit& hit);
   [[nodiscard]] bool straight_below(const DistanceHit& hit, double depth) const;
-  [[nodiscard]] Descent descend(Direction n, const int* from, int count, double deepest, DistanceHit& trial, int& top);
+  [[nodiscard]] Descent descend(Direction n, const int* from, int count, const Bounds& bounds, DistanceHit& trial,
+                                int& top);
   [[nodiscard]] int nearest_open_face(const Shallowest& found, double tolerance) const;
   void follow(Face& face, double tolerance, Shallowest& found);
   [[nodiscard]] bool grow(int nearest, double tolerance, Shallowest& found);
@@ -118,9 +135,15 @@ class DistanceSearch {
   [[nodiscard]] bool touches_horizon(const Face& face) const;
   void toggle_edge(int from, int to);
   [[nodiscard]] double lowest_face() const;
-  /// Newton from n on the pieces of some corners. True if it converged: n, point and pieces of `hit` are then the
-  /// answer, up to the certificate.
-  [[nodiscard]] bool newton(Direction n, const int* corners, int count, DistanceHit& hit);
+  /// Newton from n on the pieces of some corners. At an answer, n, point and pieces of `hit` are it, up to the
+  /// certificate.
+  /// On the way, n and pieces of `hit` are where it is; with `look`, that is as soon as the answer is near.
+  [[nodiscard]] Descent newton(Direction n, const int* corners, int count, const Bounds& bounds, bool look,
+                               DistanceHit& hit);
+  void choose_three(const Direction& n, int* slots) const;
+  /// Whether a support is of a piece of `hit`, and whether all pieces are those of a known answer.
+  [[nodiscard]] bool has_piece(const DistanceHit& hit, int slot) const;
+  [[nodiscard]] bool same_pieces(const ActivePieces& active, const DistanceHit& known) const;
   /// The flat side of a disc, where h_M has a kink.
   [[nodiscard]] bool flat_disc(const Direction& n, DistanceHit& hit);
   void read(const Simplex& simplex, DistanceHit& hit) const;
@@ -132,7 +155,9 @@ class DistanceSearch {
   int num_vertices_ = 0;
   int num_faces_ = 0;
   int num_slivers_ = 0;
+  /// Some term is curved; and h_M has but one piece.
   bool curved_ = false;
+  bool smooth_ = false;
 };
 
 }  // namespace tangere

@@ -59,6 +59,9 @@ struct MinimaxStep {
   double y = 0.0;
 };
 
+/// A slope along a ridge that counts as none, as a part of the least curvature.
+inline constexpr double kLevel = 1e-3;
+
 /// Three pieces are equal in one point, two along a line; a piece whose weight would be negative is dropped.
 [[nodiscard]] inline MinimaxStep minimax_step(ActivePieces& active, double least_curvature) {
   ActivePiece* p = active.piece;
@@ -110,8 +113,10 @@ struct MinimaxStep {
         slope += w[i] * (p[i].sx * tx + p[i].sy * ty + Hx * px + Hy * py);
         curvature += w[i] * (Hx * tx + Hy * ty);
       }
-      if (curvature > 0.0) {
-        const double s = -slope / curvature;
+      // level along the ridge: any place on it is as good, and what is left of slope and curvature is rounding
+      const bool level = std::abs(slope) < kLevel * least_curvature * std::sqrt(g2);
+      if (level || curvature > 0.0) {
+        const double s = level ? 0.0 : -slope / curvature;
         step.x = px + s * tx;
         step.y = py + s * ty;
         step.valid = true;
@@ -126,10 +131,13 @@ struct MinimaxStep {
   double xx = p[0].xx;
   double yy = p[0].yy;
   const double xy = p[0].xy;
-  const double mean = 0.5 * (xx + yy);
-  const double half = 0.5 * (xx - yy);
-  const double spread = std::sqrt(half * half + xy * xy);
-  if (!(mean - spread > least_curvature)) {
+  // both curvatures above the least one, without a root
+  const double over_x = xx - least_curvature;
+  const double over_y = yy - least_curvature;
+  if (!(over_x > 0.0 && over_x * over_y > xy * xy)) {
+    const double mean = 0.5 * (xx + yy);
+    const double half = 0.5 * (xx - yy);
+    const double spread = std::sqrt(half * half + xy * xy);
     const double shift = least_curvature - (mean - spread) + 0.1 * spread;
     xx += shift;
     yy += shift;

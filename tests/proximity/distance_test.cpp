@@ -130,6 +130,44 @@ TEST(Distance, ClosedForms) {
   EXPECT_NEAR(value(Box{{1, 1, 1}}, {}, Box{{1, 1, 1}}, at(1, 0.2, 0.3)), 0.0, 1e-14);
 }
 
+/// Axes of very different lengths that all but cross: the nearest triangle is long and thin, and rounding in its
+/// nearest point turns the normal.
+TEST(Distance, AxesThatAllButCross) {
+  Matrix3 R_WA;
+  Matrix3 R_WB;
+  R_WA.transpose() << -0.69980789140260136, -0.064590510316600777, 0.71140493469449928, -0.47046510055567514,
+      -0.70772760199809004, -0.52705239827665196, 0.53752349184922332, -0.70352662163351942, 0.46488577991066182;
+  R_WB.transpose() << -0.027342953115922608, -0.29124108637180962, 0.95625885225908802, -0.84506656880751241,
+      -0.50425278987011302, -0.17774031110613397, 0.53396147538825134, -0.81296233216378211, -0.23233034516400575;
+  const Pose X_WA(R_WA, {503620.29076094925, -63810.161502278635, -154147.87261187419});
+  const Pose X_WB(R_WB, {503620.29079551459, -63810.161605839174, -154147.87274094415});
+  const Shape A = Capsule{.radius = 23123.930031487896, .length = 2.0 * 187859.97314202826};
+  const Shape B = Capsule{.radius = 1940.9772446568804, .length = 2.0 * 145.88821961400023};
+  DistanceWorkspace workspace;
+  const Distance r = distance(A, X_WA, B, X_WB, {}, workspace);
+  EXPECT_EQ(r.status, DistanceStatus::solved);
+  EXPECT_LE(r.gap, 1e-9);
+  EXPECT_NEAR(gap_along(A, X_WA, B, X_WB, r.normal), r.distance, 1e-9 * size_of(A));
+}
+
+/// A ball in the middle of a cylinder may leave it anywhere round its side.
+TEST(Distance, BallInTheMiddleOfACylinder) {
+  Random random(37);
+  DistanceWorkspace workspace;
+  for (int trial = 0; trial < 500; ++trial) {
+    SCOPED_TRACE(trial);
+    const double radius = random.log_uniform(0.003, 0.2);
+    const double ball = random.log_uniform(1e-3, 1.0) * radius;
+    const Shape A = Cylinder{.radius = radius, .length = random.uniform(0.5, 2.0)};
+    const Pose X_WA(random.rotation(), random.normal3());
+    const double apart = random.log_uniform(1e-16, 1e-10);
+    const Pose X_WB(random.rotation(), X_WA.p + apart * random.unit_vector());
+    const Distance r = distance(A, X_WA, Sphere{ball}, X_WB, {}, workspace);
+    EXPECT_EQ(r.status, DistanceStatus::solved);
+    EXPECT_NEAR(r.distance, -radius - ball, 1e-9 * radius + apart);
+  }
+}
+
 TEST(Distance, Bundles) {
   DistanceWorkspace workspace;
   const Shape dumbbell = Bundle{{{Sphere{0.5}, at(-2, 0, 0)}, {Sphere{0.25}, at(2, 0, 0)}, {Box{{4, 0.1, 0.1}}, {}}}};
@@ -267,6 +305,27 @@ TEST(DistanceStress, DeepPairsFindTheShallowestWay) {
   }
   EXPECT_EQ(failures, 0);
   EXPECT_LE(missed, num_pairs / 20000);
+}
+
+/// A body that is all but round, but for small kinks: faces of a polytope say little about it, and every face of the
+/// small shape may be the shallowest way out. Few may be left without a certificate.
+TEST(DistanceStress, AllButRoundSumsAreHardlyEverLeft) {
+  Random random(36);
+  DistanceWorkspace workspace;
+  constexpr int kPairs = 200;
+  int uncertified = 0;
+  for (int trial = 0; trial < kPairs; ++trial) {
+    const Vector3 uneven(random.uniform(), random.uniform(), random.uniform());
+    const Shape A = Ellipsoid{Vector3::Ones() + 0.015 * uneven};
+    const Shape B = random_shape("minkowski_sum", random, random.log_uniform(0.01, 0.03), 1.02);
+    const Pose X_WA(random.rotation(), Vector3::Zero());
+    const Pose X_WB(random.rotation(), 0.004 * random.unit_vector());
+    const Distance r = distance(A, X_WA, B, X_WB, {}, workspace);
+    uncertified += r.status != DistanceStatus::solved ? 1 : 0;
+    EXPECT_NEAR(gap_along(A, X_WA, B, X_WB, r.normal), r.distance, 1e-8) << "pair " << trial;
+  }
+  EXPECT_LE(uncertified, kPairs / 20);
+  RecordProperty("uncertified", uncertified);
 }
 
 }  // namespace
