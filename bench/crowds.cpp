@@ -81,7 +81,8 @@ int main(int argc, char** argv) {
     std::printf(" %s", std::string(to_string(static_cast<BoxedLcpStage>(i))).c_str());
   std::printf("\n");
   std::fflush(stdout);
-  for (const test::Crowd& crowd : {test::bin_of_boxes(40), test::brick_pyramid(10), test::heap_of_shapes(100)})
+  for (const test::Crowd& crowd :
+       {test::bin_of_boxes(40), test::bin_of_boxes(200), test::brick_pyramid(10), test::heap_of_shapes(100)})
     bench::print(crowd.name.c_str(), bench::run(crowd, duration));
   return 0;
 }

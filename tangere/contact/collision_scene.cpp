@@ -89,6 +89,7 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
     ManifoldOptions query;
     const double speed = speeds_[static_cast<std::size_t>(a)] + speeds_[static_cast<std::size_t>(b)];
     query.margin = std::min(options.margin + speed * time_step, detail::kLargestSize);
+    query.ahead = true;
     query.derivatives = motions != nullptr;
     for (const Manifold& patch : manifolds(A.shape, X_WA, B.shape, X_WB, query, manifolds_)) {
       for (int k = 0; k < patch.num_points; ++k) {

@@ -51,6 +51,10 @@ class Resized {
       : contact_(contact), A_(A), B_(B), X_WA_(X_WA), X_WB_(X_WB), side_(side), parameter_(parameter) {
     // far enough to see the contact again
     options_.margin = std::max(2.0 * contact.distance, 0.0) + 1e-3;
+    // or from as far as the step looked, which is not known here, if it is one that meets only as the shapes turn
+    if (find(A, B)) return;
+    options_.ahead = true;
+    options_.margin = std::max(options_.margin, std::min(reach(A), reach(B)));
   }
 
   [[nodiscard]] double value() const { return changed().parameters()[parameter_]; }

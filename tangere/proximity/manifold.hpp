@@ -79,7 +79,7 @@ struct ContactPoint {
   /// On the surface of A and of B. (p_B - p_A) · normal = distance; between parallel lines they may differ sideways.
   Vector3 p_A;
   Vector3 p_B;
-  /// Unit, from A to B; the same for all points of a manifold.
+  /// Unit, from A to B; the same for all points of a manifold, but for those that `ahead` adds.
   Vector3 normal;
   /// Positive apart, negative overlapping.
   double distance;
@@ -107,6 +107,9 @@ struct ManifoldOptions {
   int max_points = kMaxManifoldPoints;
   /// Faces and lines this near to perpendicular to the normal take part as such. Radians, 1e-8 to 0.1.
   double angular_tolerance = 0.01;
+  /// Also corners and edges that only meet as the shapes turn, by up to twice the margin over their size: those within
+  /// the margin of what lies so near to the normal, each with a normal of its own, the nearest first.
+  bool ahead = false;
   /// Whether to fill `Manifold::jacobians`.
   bool derivatives = false;
   DistanceOptions distance = {};

@@ -129,31 +129,43 @@ bool take_patch(const ManifoldQuery& query, bool reference_is_A, Manifold& manif
   manifold.num_points = count;
   for (int k = 0; k < count; ++k) {
     const int from = order[static_cast<std::size_t>(k)];
-    const PatchPoint& source = patch[kept[static_cast<std::size_t>(from)]];
-    ContactPoint& point = manifold.points[static_cast<std::size_t>(k)];
-    std::tie(point.feature_A, point.feature_B) = name[static_cast<std::size_t>(from)];
-    point.p_A = reference_is_A ? source.p_R : source.p_I;
-    point.p_B = reference_is_A ? source.p_I : source.p_R;
-    point.normal = reference_is_A ? patch.N : Vector3(-patch.N);
-    point.distance = source.distance;
-    point.weight = patch_weight(patch, source, reference_is_A);
-    point.point = point.p_A + point.weight * (point.p_B - point.p_A);
-    if (!query.options.derivatives) continue;
-    ContactJacobian& J = manifold.jacobians[static_cast<std::size_t>(k)];
-    if (differentiable)
-      finish(patch_jacobian(patch, source, N_rate), reference_is_A, point.weight, J);
-    else
-      finish_without(J);
+    std::tie(manifold.points[static_cast<std::size_t>(k)].feature_A,
+             manifold.points[static_cast<std::size_t>(k)].feature_B) = name[static_cast<std::size_t>(from)];
+    write_patch_point(query, patch[kept[static_cast<std::size_t>(from)]], reference_is_A,
+                      differentiable ? &N_rate : nullptr, k, manifold);
   }
   return true;
+}
+
+void write_patch_point(const ManifoldQuery& query, const PatchPoint& source, bool reference_is_A,
+                       const Matrix3x12* N_rate, int k, Manifold& manifold) {
+  const Patch& patch = query.patch;
+  ContactPoint& point = manifold.points[static_cast<std::size_t>(k)];
+  point.p_A = reference_is_A ? source.p_R : source.p_I;
+  point.p_B = reference_is_A ? source.p_I : source.p_R;
+  point.normal = reference_is_A ? patch.N : Vector3(-patch.N);
+  point.distance = source.distance;
+  point.weight = patch_weight(patch, source, reference_is_A);
+  point.point = point.p_A + point.weight * (point.p_B - point.p_A);
+  if (!query.options.derivatives) return;
+  ContactJacobian& J = manifold.jacobians[static_cast<std::size_t>(k)];
+  if (N_rate != nullptr)
+    finish(patch_jacobian(patch, source, *N_rate), reference_is_A, point.weight, J);
+  else
+    finish_without(J);
 }
 
 bool take_single(const ManifoldQuery& query, Manifold& manifold) {
   SingleContact contact;
   find_single_contact(query.A, query.feature_A, query.B, query.feature_B, query.nearest.normal, query.size, contact);
   if (!contact.found) return false;
-  ContactPoint& point = manifold.points[0];
   manifold.num_points = 1;
+  write_single(query, contact, 0, manifold);
+  return true;
+}
+
+void write_single(const ManifoldQuery& query, const SingleContact& contact, int k, Manifold& manifold) {
+  ContactPoint& point = manifold.points[static_cast<std::size_t>(k)];
   point.feature_A = contact.feature_A;
   point.feature_B = contact.feature_B;
   point.p_A = contact.solution.p_A;
@@ -162,13 +174,13 @@ bool take_single(const ManifoldQuery& query, Manifold& manifold) {
   point.distance = contact.solution.distance;
   point.weight = weight_of(contact.roundness_A, contact.roundness_B);
   point.point = point.p_A + point.weight * (point.p_B - point.p_A);
-  if (!query.options.derivatives) return true;
+  if (!query.options.derivatives) return;
+  ContactJacobian& J = manifold.jacobians[static_cast<std::size_t>(k)];
   const StationaryJacobian rates = stationary_jacobian(contact.side_A, contact.side_B, contact.solution, query.size);
   if (rates.exists)
-    finish({rates.n, rates.p_A, rates.p_B, rates.distance, true}, true, point.weight, manifold.jacobians[0]);
+    finish({rates.n, rates.p_A, rates.p_B, rates.distance, true}, true, point.weight, J);
   else
-    finish_without(manifold.jacobians[0]);
-  return true;
+    finish_without(J);
 }
 
 void take_nearest(const ManifoldQuery& query, Manifold& manifold) {

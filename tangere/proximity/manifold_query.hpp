@@ -3,6 +3,7 @@
 /// One pair of convex parts in a manifold query. Private to the manifold.
 
 #include "tangere/proximity/manifold_patch.hpp"
+#include "tangere/proximity/manifold_single.hpp"
 
 namespace tangere::detail {
 
@@ -32,6 +33,15 @@ void find_manifold(ManifoldQuery& query, Manifold& manifold);
 
 /// The one point where the parts meet. False: no pair of features is the contact.
 [[nodiscard]] bool take_single(const ManifoldQuery& query, Manifold& manifold);
+
+/// Point k of the answer: one of the query's patch (its features aside) with the rate of its normal (null: without
+/// derivatives), and a single one.
+void write_patch_point(const ManifoldQuery& query, const PatchPoint& source, bool reference_is_A,
+                       const Matrix3x12* N_rate, int k, Manifold& manifold);
+void write_single(const ManifoldQuery& query, const SingleContact& contact, int k, Manifold& manifold);
+
+/// Adds what may meet as the parts turn (manifold_ahead.cpp).
+void add_ahead(ManifoldQuery& query, Manifold& manifold);
 
 /// What the distance says, without derivatives.
 void take_nearest(const ManifoldQuery& query, Manifold& manifold);

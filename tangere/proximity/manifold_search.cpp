@@ -121,11 +121,7 @@ bool find_contact(ManifoldQuery& query, Manifold& manifold) {
   return take_single(query, manifold);
 }
 
-}  // namespace
-
-void find_manifold(ManifoldQuery& query, Manifold& manifold) {
-  manifold.num_points = 0;
-  if (!(query.nearest.distance <= query.options.margin)) return;
+void find_nearest(ManifoldQuery& query, Manifold& manifold) {
   query.angular_tolerance = query.options.angular_tolerance;
   find_features(query);
   const Vector3 before = query.nearest.normal;
@@ -137,6 +133,15 @@ void find_manifold(ManifoldQuery& query, Manifold& manifold) {
   query.angular_tolerance = kTight;
   find_features(query);
   if (!find_contact(query, manifold)) take_nearest(query, manifold);
+}
+
+}  // namespace
+
+void find_manifold(ManifoldQuery& query, Manifold& manifold) {
+  manifold.num_points = 0;
+  if (!(query.nearest.distance <= query.options.margin)) return;
+  find_nearest(query, manifold);
+  if (query.options.ahead) add_ahead(query, manifold);
 }
 
 }  // namespace tangere::detail

@@ -66,8 +66,11 @@ class ParameterColumns {
     if (impulses != nullptr) *impulses += bounds_;
   }
 
+  /// Whether a size was asked for that moves a contact which takes part, and in a way that has no derivative.
+  [[nodiscard]] bool is_rough() const { return is_rough_; }
+
   /// d(distance) / d(parameter) of a contact of this part, the state held.
-  [[nodiscard]] double distance(const StepParameter& p, int index) const {
+  [[nodiscard]] double distance(const StepParameter& p, int index) {
     const Contact& contact = tape_.problem.contacts[static_cast<std::size_t>(index)];
     const Vector12& gradient = tape_.problem.motions[static_cast<std::size_t>(index)].distance;
     Vector12 moved = Vector12::Zero();
@@ -166,19 +169,29 @@ class ParameterColumns {
   void add_size(const StepParameter& p, Eigen::Ref<VectorX> r) {
     const auto none = [](const auto&...) -> Vector6 { return Vector6::Zero(); };
     const auto change = [&, this](const RowBlock& block) -> FrameChange {
-      if (block.contact < 0) return {};
+      if (block.contact < 0 || !takes_part(block)) return {};
       return size_change(p, tape_.problem.contacts[static_cast<std::size_t>(block.contact)]);
     };
     derivatives_.displace(model_, data_, step_, {none, none, change}, r, s_);
   }
 
+  /// Whether a row of it is clamped; what is at its bound pushes as its normal does, or not at all.
+  [[nodiscard]] bool takes_part(const RowBlock& block) const {
+    for (int r = block.first_row; r < block.first_row + block.num_rows; ++r)
+      if (derivatives_.place_of_row(r) >= 0) return true;
+    return false;
+  }
+
   /// How a contact moves as one of its shapes grows.
-  [[nodiscard]] FrameChange size_change(const StepParameter& p, const Contact& contact) const {
+  [[nodiscard]] FrameChange size_change(const StepParameter& p, const Contact& contact) {
     if (p.kind != Kind::shape_size || (contact.shape_A != p.shape && contact.shape_B != p.shape)) return {};
     const CollisionShape& A = world_.scene().shape(model_, contact.shape_A);
     const CollisionShape& B = world_.scene().shape(model_, contact.shape_B);
-    return contact_size_derivative(contact, A.shape, pose(contact.body_A) * A.X_BS, B.shape,
-                                   pose(contact.body_B) * B.X_BS, contact.shape_A == p.shape ? 0 : 1, p.component);
+    const FrameChange change =
+        contact_size_derivative(contact, A.shape, pose(contact.body_A) * A.X_BS, B.shape, pose(contact.body_B) * B.X_BS,
+                                contact.shape_A == p.shape ? 0 : 1, p.component);
+    is_rough_ = is_rough_ || !change.exists;
+    return change;
   }
 
   [[nodiscard]] Pose pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, data_, body); }
@@ -201,6 +214,7 @@ class ParameterColumns {
   /// How the bounds of rows at them move, their normals held.
   VectorX bounds_;
   MatrixX smooth_;
+  bool is_rough_ = false;
 };
 
 /// How the moments of lone bodies change.
@@ -247,17 +261,18 @@ LcpDerivatives::RowUse rows_for(const MatrixX* impulses) {
   return impulses == nullptr ? LcpDerivatives::RowUse::reduced : LcpDerivatives::RowUse::all;
 }
 
-/// dv⁺ of a step without impact, or of the part before or after it.
-void fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
+/// dv⁺ of a step without impact, or of the part before or after it. These answer whether something has no derivative.
+bool fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
                MatrixX& out, MatrixX* impulses = nullptr) {
   linearise(world, tape, m, rows_for(impulses));
   const SolvedStep step = solved_step(world, tape, m);
   ParameterColumns columns(world, world.model(), m.data, tape, m.derivatives, step);
   fill_columns(columns, tape, parameters, out, impulses);
+  return columns.is_rough();
 }
 
 /// v_p of an impact, and the distance there.
-void fill_impact(const World& world, const Tape& impact, int contact, Workspace::Memory& m,
+bool fill_impact(const World& world, const Tape& impact, int contact, Workspace::Memory& m,
                  std::span<const StepParameter> parameters, BounceColumns::Impact& out, MatrixX* impulses) {
   const Model& weightless = *world.impact_model();
   prepare_impacts(world, m);
@@ -268,23 +283,27 @@ void fill_impact(const World& world, const Tape& impact, int contact, Workspace:
   fill_columns(columns, impact, parameters, out.impact, impulses);
   for (std::size_t i = 0; i < parameters.size(); ++i)
     out.distance[static_cast<Eigen::Index>(i)] = columns.distance(parameters[i], contact);
+  return columns.is_rough();
 }
 
 /// Of the next state, and of all impulses if they are asked for, of a step with impacts inside.
-void fill_bounce(const World& world, const Tape& tape, Workspace& workspace, std::span<const StepParameter> parameters,
+bool fill_bounce(const World& world, const Tape& tape, Workspace& workspace, std::span<const StepParameter> parameters,
                  StepParameterJacobians& out, MatrixX* impulses) {
   Workspace::Memory& m = workspace.memory();
   const MomentColumns moments = moment_columns(world, parameters);
   BounceColumns columns(world.nv(), static_cast<int>(parameters.size()), tape.num_impacts);
   columns.moments = &moments;
-  fill_part(world, tape, m, parameters, columns.before, impulses == nullptr ? nullptr : &columns.impulses_before);
+  bool rough =
+      fill_part(world, tape, m, parameters, columns.before, impulses == nullptr ? nullptr : &columns.impulses_before);
   for (int i = 0; i < tape.num_impacts; ++i) {
     BounceColumns::Impact& impact = columns.impacts[static_cast<std::size_t>(i)];
-    fill_impact(world, tape.impact(i), tape.events[static_cast<std::size_t>(i)].contact, m, parameters, impact,
-                impulses == nullptr ? nullptr : &impact.impulses);
-    fill_part(world, tape.after_impact(i), m, parameters, impact.after);
+    rough = fill_impact(world, tape.impact(i), tape.events[static_cast<std::size_t>(i)].contact, m, parameters, impact,
+                        impulses == nullptr ? nullptr : &impact.impulses) ||
+            rough;
+    rough = fill_part(world, tape.after_impact(i), m, parameters, impact.after) || rough;
   }
   BounceChain(world, tape, workspace, rows_for(impulses)).apply(columns, out.q, out.v, impulses);
+  return rough;
 }
 
 }  // namespace
@@ -295,32 +314,33 @@ bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
   if (m.smooth != nullptr) return smooth_parameter_jacobians(world, tape, m, parameters, out);
   if (tape.bounced()) {
-    fill_bounce(world, tape, workspace, parameters, out, nullptr);
-    return has_rough_contacts(tape);
+    const bool rough = fill_bounce(world, tape, workspace, parameters, out, nullptr);
+    return rough || has_rough_contacts(tape);
   }
   const auto count = static_cast<int>(parameters.size());
   const MomentColumns moments = moment_columns(world, parameters);
   out.v.resize(world.nv(), count);
   out.q.setZero(world.nv(), count);
-  fill_part(world, tape, m, parameters, out.v);
+  const bool rough = fill_part(world, tape, m, parameters, out.v);
   const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
   m.block_q = MatrixX::Zero(world.nv(), count);
   if (world.options().integrator == Integrator::semi_implicit) m.block_q = world.options().time_step * out.v;
   integration.forward(out.q, m.block_q, out.v, &moments);
-  return has_rough_contacts(tape);
+  return rough || has_rough_contacts(tape);
 }
 
 bool impulse_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
                                  std::span<const StepParameter> parameters, MatrixX& out) {
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
+  bool rough = has_rough_contacts(tape);
   if (tape.bounced()) {
     StepParameterJacobians next;
-    fill_bounce(world, tape, workspace, parameters, next, &out);
+    rough = fill_bounce(world, tape, workspace, parameters, next, &out) || rough;
   } else {
     MatrixX v(world.nv(), static_cast<Eigen::Index>(parameters.size()));
-    fill_part(world, tape, workspace.memory(), parameters, v, &out);
+    rough = fill_part(world, tape, workspace.memory(), parameters, v, &out) || rough;
   }
-  return has_rough_contacts(tape);
+  return rough;
 }
 
 }  // namespace tangere

@@ -23,6 +23,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kSetSteps = 5;
 /// Up to here Lemke's path is shorter than the primal Newton method with its rounds.
 constexpr int kFewRows = 36;
+/// Of Lemke's path from the best forces; few where the interior point takes over.
+constexpr int kPieces = 60;
+constexpr int kFewPieces = 20;
 constexpr int kFirstSweeps = 10;
 constexpr int kFirstRounds = 10;
 constexpr int kRestarts = 5;
@@ -86,6 +89,8 @@ std::string_view to_string(BoxedLcpStage stage) {
       return "restarts";
     case BoxedLcpStage::lemke:
       return "lemke";
+    case BoxedLcpStage::interior_point:
+      return "interior_point";
     case BoxedLcpStage::none:
       return "none";
   }
@@ -96,7 +101,7 @@ void BoxedLcpOptions::verify() const {
   if (!(compliance >= 1e-12 && compliance <= 1e-2)) throw InputError("compliance", "must be from 1e-12 to 1e-2");
   if (!(tolerance > 0.0 && tolerance < 1.0)) throw InputError("tolerance", "must be above 0 and below 1");
   if (only == BoxedLcpStage::previous_sets || only == BoxedLcpStage::set_newton || only == BoxedLcpStage::restarts)
-    throw InputError("only", "must be dantzig, primal_newton, lemke or none");
+    throw InputError("only", "must be dantzig, primal_newton, lemke, interior_point or none");
 }
 
 void BoxedLcpSolver::Data::resize(int rows_now) {
@@ -222,6 +227,11 @@ void BoxedLcpSolver::Data::run_only(BoxedLcpStage stage) {
     (void)lemke_from_afar(1);
     return;
   }
+  if (stage == BoxedLcpStage::interior_point) {
+    if (sparse == nullptr) throw InputError("only", "interior_point is for A by its parts");
+    (void)interior_point();
+    return;
+  }
   (void)from_sweeps(stage == BoxedLcpStage::dantzig ? &Data::pivot_box : &Data::minimise_box, kRestartRounds, stage);
 }
 
@@ -245,7 +255,8 @@ void BoxedLcpSolver::Data::run(std::span<const RowSet> previous, BoxedLcpStage o
     if (set_newton(1, BoxedLcpStage::previous_sets)) return;
   }
   if (set_newton(kSetSteps, BoxedLcpStage::set_newton)) return;
-  if (!previous.empty() && lemke_from_best()) return;
+  if (!previous.empty() && lemke_from_best(sparse != nullptr ? kFewPieces : kPieces)) return;
+  if (sparse != nullptr && (interior_point() || lemke_from_best(std::max(kPieces, n)))) return;
   // the primal Newton method beats Lemke's path only where pieces cost as much as its steps, and there are many
   const bool path_first = n <= kFewRows || sparse != nullptr;
   if (path_first && lemke_from_afar(1)) return;

@@ -17,10 +17,11 @@
 ///   const BoxedLcpSolution& solution = solver.solve(A, b, rows, {}, sets_of_the_last_step);
 ///
 /// A chain of methods, each answer verified, the first that verifies taken: the sets of the last step; a few Newton
-/// steps on the sets; Lemke's path from there; Lemke's path from afar where its pieces are cheap (few rows, or A by its
-/// parts); Dantzig's pivoting for few rows, and a Newton method on the penalised primal, both with lagged friction
-/// bounds; Lemke's path where it was not first; all again from other starts. What is best of all is answered with its
-/// residual if none does. `BoxedLcpOptions::only` picks one method, to see what it can do alone.
+/// steps on the sets; Lemke's path from there; an interior point where A is given by its parts; Lemke's path from afar
+/// where its pieces are cheap (few rows, or A by its parts); Dantzig's pivoting for few rows, and a Newton method on
+/// the penalised primal, both with lagged friction bounds; Lemke's path where it was not first; all again from other
+/// starts. What is best of all is answered with its residual if none does. `BoxedLcpOptions::only` picks one method, to
+/// see what it can do alone.
 
 #include <cstdint>
 #include <limits>
@@ -54,8 +55,8 @@ enum class BoxedLcpStatus {
 };
 
 /// None: there was nothing to solve, f = 0.
-enum class BoxedLcpStage { previous_sets, set_newton, dantzig, primal_newton, lemke, restarts, none };
-inline constexpr int kNumBoxedLcpStages = 7;
+enum class BoxedLcpStage { previous_sets, set_newton, dantzig, primal_newton, lemke, interior_point, restarts, none };
+inline constexpr int kNumBoxedLcpStages = 8;
 [[nodiscard]] std::string_view to_string(BoxedLcpStage stage);
 
 struct BoxedLcpOptions {
@@ -64,7 +65,8 @@ struct BoxedLcpOptions {
   /// On |f_i - projection(f_i - w_i / A_ii)|, relative to max |f| (or a thousandth of max |b_i / A_ii|, if that is
   /// larger): far below the compliance, or sets would not be told apart where rows repeat each other.
   double tolerance = 1e-9;
-  /// One method of the chain alone, from a cold start: dantzig, primal_newton or lemke. None: all of them.
+  /// One method of the chain alone, from a cold start: dantzig, primal_newton, lemke or, where A is given by its parts,
+  /// interior_point. None: all of them.
   BoxedLcpStage only = BoxedLcpStage::none;
 
   /// Throws InputError naming the first field out of range.

@@ -110,6 +110,9 @@ struct BoxedLcpSolver::Data {
   AlignedVector g, w_g, target, w_target, h;
   std::vector<RowSet> box_sets;
 
+  // ---- the interior point: slacks and multipliers of the lower and the upper bounds, and their steps
+  AlignedVector side_slack[2], side_dual[2], slack_step[2], dual_step[2], second_order[2];
+
   // ---- Lemke's path: b + τ cover, and the slopes of f and w
   AlignedVector cover, b_path, df, dw;
 
@@ -159,6 +162,8 @@ struct BoxedLcpSolver::Data {
   /// The system of `clamped` and `coupled`, and its solution for one right side (in place, one number a clamped row).
   [[nodiscard]] bool factor_clamped(const double* softness);
   [[nodiscard]] bool factor_dense(const double* softness);
+  /// Counts the cost of a factorisation of the size in hand. False if too much has been spent.
+  [[nodiscard]] bool may_spend();
   [[nodiscard]] bool solve_factored(double* x);
   /// max |f - projection(f - w' / d)| over its scale; fills `next`. Infinite if anything is not finite.
   [[nodiscard]] double assess();
@@ -186,6 +191,27 @@ struct BoxedLcpSolver::Data {
   /// Of a factorisation, in the units of the work.
   [[nodiscard]] double sparse_cost() const { return 200.0 * lu.num_blocks(); }
 
+  // ---- boxed_lcp_interior.cpp
+  /// Where A is given by its parts. True if solved.
+  [[nodiscard]] bool interior_point();
+  [[nodiscard]] bool follow_interior(double scale, bool careful);
+  [[nodiscard]] bool interior_step(double gap, bool careful);
+  void reserve_interior();
+  void start_interior(double scale);
+  void set_interior_stiffness();
+  void interior_direction(double kappa, bool corrected);
+  [[nodiscard]] double interior_length() const;
+  struct Products {
+    double mean = 0.0;
+    double least = std::numeric_limits<double>::infinity();
+  };
+  [[nodiscard]] Products interior_products(double length) const;
+  /// `sets` of the bounds that are met.
+  void interior_sets();
+  /// Whether there is a bound on this side (0 lower, 1 upper), and whether there is no room between the two.
+  [[nodiscard]] bool is_bounded(int i, int side) const;
+  [[nodiscard]] bool is_fixed(int i) const;
+
   // ---- boxed_lcp_newton.cpp
   /// Rounds of a method for the box problem (below) and of lagged bounds, from those of `g`. True if solved.
   [[nodiscard]] bool lag_bounds(BoxMethod method, int rounds, BoxedLcpStage stage);
@@ -209,7 +235,7 @@ struct BoxedLcpSolver::Data {
 
   // ---- boxed_lcp_lemke.cpp
   /// Lemke's path from the best forces so far, or from where no contact carries. True if solved.
-  [[nodiscard]] bool lemke_from_best();
+  [[nodiscard]] bool lemke_from_best(int most_pieces);
   [[nodiscard]] bool lemke_from_afar(std::uint64_t seed);
   /// Sets and cover of either start.
   void start_from_best(const double* softness);

@@ -30,7 +30,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Sets tried at the end, where the compliance is not that of the path.
 constexpr int kPolish = 16;
-constexpr int kPiecesFromBest = 60;
 /// From there the path that promises nothing seldom comes back.
 constexpr double kFarthest = 8.0;
 /// How far velocities that are covered are moved to their side, in units of max |b / d|.
@@ -38,11 +37,10 @@ constexpr double kPush = 1e-3;
 
 }  // namespace
 
-bool BoxedLcpSolver::Data::lemke_from_best() {
+bool BoxedLcpSolver::Data::lemke_from_best(int most_pieces) {
   if (best_residual == kInfinity) return false;
   start_from_best(search.data());
-  const int pieces = sparse != nullptr ? std::max(kPiecesFromBest, n) : kPiecesFromBest;
-  return follow_path(search.data(), pieces, kFarthest) && set_newton(kPolish, BoxedLcpStage::lemke);
+  return follow_path(search.data(), most_pieces, kFarthest) && set_newton(kPolish, BoxedLcpStage::lemke);
 }
 
 bool BoxedLcpSolver::Data::lemke_from_afar(std::uint64_t seed) {

@@ -88,11 +88,16 @@ bool BoxedLcpSolver::Data::solve_clamped(double* force) {
 bool BoxedLcpSolver::Data::factor_clamped(const double* softness) {
   factored_softness = softness;
   if (clamped.empty()) return true;
+  if (!may_spend()) return false;
+  return sparse != nullptr ? factor_sparse(softness) : factor_dense(softness);
+}
+
+bool BoxedLcpSolver::Data::may_spend() {
   const double size = static_cast<double>(clamped.size());
   const double cost = sparse != nullptr ? sparse_cost() : size * size * size;
   if (work > kMostWork + kMostFullSize * cost) return false;
   work += cost;
-  return sparse != nullptr ? factor_sparse(softness) : factor_dense(softness);
+  return true;
 }
 
 bool BoxedLcpSolver::Data::factor_dense(const double* softness) {

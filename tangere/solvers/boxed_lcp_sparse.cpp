@@ -26,6 +26,8 @@ namespace {
 constexpr int kMostImprovements = 6;
 /// What may be left of r at most, relative to the largest force, by the diagonal.
 constexpr double kTooMuch = 1e-9;
+/// What stiffens a row by less, relative to its mass, is not in K: rows that the interior point keeps away from.
+constexpr double kNoStiffness = 1e-10;
 /// Rows that may have changed their sets since K was factored.
 constexpr std::size_t kMostUpdates = 32;
 
@@ -84,8 +86,8 @@ bool BoxedLcpSolver::Data::factor_bodies() {
     std::copy_n(from, SparseRows::kBlock, lu.block(s.mass_blocks[k].row, s.mass_blocks[k].column));
   }
   for (int i = 0; i < n; ++i) {
-    if (stiffness[i].own != 0.0) add_stiffness(i, i, stiffness[i].own);
-    if (stiffness[i].shared != 0.0) add_stiffness(i, rows[i].normal, stiffness[i].shared);
+    if (stiffness[i].own * d[i] > kNoStiffness) add_stiffness(i, i, stiffness[i].own);
+    if (std::abs(stiffness[i].shared) * d[i] > kNoStiffness) add_stiffness(i, rows[i].normal, stiffness[i].shared);
   }
   ++factorisations;
   updates.clear();
@@ -203,6 +205,7 @@ bool BoxedLcpSolver::Data::improve(const double* softness, double* x) {
 }
 
 void BoxedLcpSolver::Data::reserve_bodies() {
+  reserve_interior();
   has_factors = false;
   updates.clear();
   updates.reserve(kMostUpdates);

@@ -88,20 +88,25 @@ double deepest(const Tape& tape) {
   return out;
 }
 
-void expect_laws(const Crowd& crowd, double duration, int steps_between_looks) {
+double deepest(const StepResult& result) {
+  double out = 0.0;
+  for (const Contact& contact : result.contacts) out = std::max(out, -contact.distance);
+  return out;
+}
+
+void expect_laws(const Crowd& crowd, double duration, int steps_between_looks, double most_penetration) {
   const World& world = crowd.world;
   const double dt = world.options().time_step;
   Workspace workspace(world);
   State state = crowd.start;
   const VectorX u = VectorX::Zero(world.nu());
   Tape tape;
-  double top_speed = 0.0;
   for (int i = 0; i * dt < duration; ++i) {
     const State before = state;
-    top_speed = std::max(top_speed, fastest(before.v, 0.2));
     const bool look = i % steps_between_looks == 0;
     const StepResult& result = step(world, before, u, workspace, state, look ? &tape : nullptr);
     ASSERT_EQ(result.status, StepStatus::solved) << crowd.name << ", step " << i << ", residual " << result.residual;
+    ASSERT_LT(deepest(result), most_penetration) << crowd.name << ", step " << i;
     if (!look) continue;
     SCOPED_TRACE(crowd.name + ", step " + std::to_string(i));
     expect_complementary(world, tape);
@@ -109,14 +114,14 @@ void expect_laws(const Crowd& crowd, double duration, int steps_between_looks) {
     const Vector3 change = momentum(world, state.q, state.v) - momentum(world, before.q, before.v);
     const Vector3 given = impulse_of_walls(world, tape) + weight;
     EXPECT_LT((change - given).norm(), 1e-9 * (1.0 + given.norm()));
-    // what turns during a step can meet with another corner than the one that was seen: a step's way, not more
-    EXPECT_LT(deepest(tape), 1e-3 + 2.0 * dt * top_speed);
   }
 }
 
-TEST(Crowds, BinOfBoxes) { expect_laws(bin_of_boxes(40), 3.0, 10); }
-TEST(Crowds, PyramidOfBricks) { expect_laws(brick_pyramid(10), 1.0, 10); }
-TEST(Crowds, HeapOfShapes) { expect_laws(heap_of_shapes(30), 2.0, 10); }
+// what turns at 20 rad/s leaves a row's straight line by 3 mm within a step
+TEST(Crowds, BinOfBoxes) { expect_laws(bin_of_boxes(40), 3.0, 10, 8e-3); }
+TEST(Crowds, PyramidOfBricks) { expect_laws(brick_pyramid(10), 1.0, 10, 1e-3); }
+// round sides, which have no corners to look ahead for, and 35 rad/s
+TEST(Crowds, HeapOfShapes) { expect_laws(heap_of_shapes(30), 2.0, 10, 2.5e-2); }
 
 /// The pyramid stays as it was built.
 TEST(Crowds, PyramidStands) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
 #include <set>
 
 #include "tangere/math/error.hpp"
@@ -35,6 +37,46 @@ TEST_P(StepParameters, HaveNamesAndValues) {
   const VectorX values = parameter_values(world, parameters);
   EXPECT_NEAR_ABSOLUTE(parameter_values(with_parameters(world, parameters, values), parameters), values, 1e-12);
   EXPECT_THROW((void)find_step_parameter(world, "nobody.friction"), InputError);
+}
+
+/// A pyramid of five sides on its tip: a side that moves splits the tip, which then is another corner; its lid does
+/// not.
+TEST(StepParametersOfShapes, SaysWhereASizeHasNoDerivative) {
+  constexpr int kSides = 5;
+  MatrixX3 A(kSides + 1, 3);
+  VectorX b = VectorX::Constant(kSides + 1, 0.2);
+  for (int i = 0; i < kSides; ++i) {
+    const double angle = 2.0 * std::numbers::pi * i / kSides;
+    A.row(i) << std::cos(angle), std::sin(angle), -1.0;
+    A.row(i) /= std::sqrt(2.0);
+  }
+  A.row(kSides) << 0.0, 0.0, 1.0;
+  const Shape pyramid = Polytope{A, b};
+  ModelBuilder builder("pyramid");
+  builder.add_body({.name = "floor", .shapes = {{.name = "plane", .shape = HalfSpace{{0, 0, 1}, 0.0}}}},
+                   {.name = "floor"});
+  builder.add_body(
+      {.name = "top", .inertia = mass_properties(pyramid, 1000.0), .shapes = {{.name = "body", .shape = pyramid}}},
+      {.name = "top", .type = JointType::free});
+  const World world(builder.build(), {}, {});
+  State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
+  state.q[2] = 0.2 * std::sqrt(2.0) - 5e-4;
+  Workspace workspace(world);
+  State next;
+  Tape tape;
+  ASSERT_EQ(step(world, state, VectorX::Zero(world.nu()), workspace, next, &tape).status, StepStatus::solved);
+  const auto is_rough = [&](const char* name) {
+    const StepParameter parameter = find_step_parameter(world, name);
+    StepParameterJacobians jacobians;
+    return step_parameter_jacobians(world, tape, workspace, std::span(&parameter, 1), jacobians);
+  };
+  EXPECT_TRUE(is_rough("top.body.b[0]"));
+  EXPECT_FALSE(is_rough("top.body.b[5]"));
+  EXPECT_FALSE(is_rough("top.mass"));
+  // nothing touches
+  state.q[2] += 1.0;
+  ASSERT_EQ(step(world, state, VectorX::Zero(world.nu()), workspace, next, &tape).status, StepStatus::solved);
+  EXPECT_FALSE(is_rough("top.body.b[0]"));
 }
 
 TEST_P(StepParameters, JacobiansAreThoseOfTheStep) {

@@ -7,6 +7,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
+#include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/solvers/block_lu.hpp"
 #include "tangere/solvers/boxed_lcp.hpp"
@@ -92,6 +93,53 @@ TEST(SparseRows, SolveAsTheirMatrixDoes) {
           << "seed " << seed;
     }
   }
+}
+
+/// |f − projection(f − w' / d)| with bounds of that f, relative to the largest force.
+double residual(const Chain& chain, const std::vector<BoxedLcpRow>& rows, const BoxedLcpSolution& solution) {
+  const VectorX w = chain.A * solution.f.view() + chain.b;
+  double worst = 0.0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    const double f = solution.f[k];
+    const double most = rows[i].normal < 0 ? rows[i].upper : rows[i].friction * solution.f[rows[i].normal];
+    const double least = rows[i].normal < 0 ? rows[i].lower : -most;
+    const double to = f - (w[k] + rows[i].compliance * f) / chain.A(k, k);
+    worst = std::max(worst, std::abs(f - std::min(std::max(to, least), most)));
+  }
+  return worst / solution.f.view().cwiseAbs().maxCoeff();
+}
+
+/// The interior point alone, from a cold start, with rows of every kind.
+TEST(SparseRows, InteriorPoint) {
+  BoxedLcpSolver solver;
+  int failures = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Chain chain(20, 4, seed);
+    std::vector<BoxedLcpRow> rows = chain.rows;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    rows[1] = {.lower = -0.05, .upper = 0.05, .compliance = 1e-6};
+    rows[2] = {.lower = -infinity, .upper = infinity, .compliance = 1e-6};
+    rows[4].friction = 0.0;
+    rows[5] = {.lower = -infinity, .upper = 0.1, .compliance = 1e-6};
+    const BoxedLcpSolution& solution =
+        solver.solve(chain.parts, chain.b, rows, {.only = BoxedLcpStage::interior_point});
+    if (solution.status != BoxedLcpStatus::solved) {
+      ++failures;
+      continue;
+    }
+    EXPECT_EQ(solution.stage, BoxedLcpStage::interior_point) << "seed " << seed;
+    EXPECT_LT(residual(chain, rows, solution), 1e-8) << "seed " << seed;
+    EXPECT_LT(solution.factorisations, 150) << "seed " << seed;
+  }
+  // friction makes the problem one that is not monotone: nothing is promised
+  EXPECT_LE(failures, 1);
+}
+
+TEST(SparseRows, InteriorPointIsForParts) {
+  const Chain chain(3, 4, 1);
+  BoxedLcpSolver solver;
+  EXPECT_THROW((void)solver.solve(chain.A, chain.b, chain.rows, {.only = BoxedLcpStage::interior_point}), InputError);
 }
 
 /// Started from the sets of the answer, the answer is found at once.
