@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include <Eigen/Geometry>
+#include <Eigen/LU>
 
 #include "tangere/contact/smooth_support.hpp"
 #include "tangere/geometry/bounds.hpp"
@@ -24,27 +25,6 @@ constexpr double kPull = 0.1;
 
 Aabb widened(const Aabb& box, double by) {
   return {box.lower - Vector3::Constant(by), box.upper + Vector3::Constant(by)};
-}
-
-/// By link, whether it is a free body by itself: no tree, no armature, no loop.
-std::vector<char> find_singles(const Model& model, const ContactOptions& options) {
-  const Links& links = model.links();
-  std::vector<char> single(links.links.size(), 1);
-  for (std::size_t i = 0; i < links.links.size(); ++i) {
-    const Link& link = links.links[i];
-    if (link.parent >= 0) single[static_cast<std::size_t>(link.parent)] = 0;
-    if (link.kind != Link::Kind::free || link.parent >= 0 || !(link.inertia.m > 0.0)) single[i] = 0;
-    if (single[i] == 0) continue;
-    for (int k = link.v; k < link.v + 6; ++k)
-      if (links.armature[static_cast<std::size_t>(k)] != 0.0) single[i] = 0;
-  }
-  if (!options.constraints) return single;
-  for (const LoopConstraint& constraint : model.constraints())
-    for (const int body : {constraint.body_A, constraint.body_B}) {
-      const int link = body == kWorld ? -1 : links.bodies[static_cast<std::size_t>(body)].link;
-      if (link >= 0) single[static_cast<std::size_t>(link)] = 0;
-    }
-  return single;
 }
 
 /// Whose surface touches others in one point: a sum of ellipsoids and a ball.
@@ -137,7 +117,7 @@ void SingleLevelContact::find_movers() {
   moves_.assign(count, 0);
   std::vector<int> mover_of_link(links.links.size(), -1);
   std::vector<int> tree_dofs;
-  const std::vector<char> single = find_singles(model_, contact_options_);
+  const std::vector<char> single = find_free_movers(model_, contact_options_);
   for (int i = 0; i < links.size(); ++i) {
     const Link& link = links[i];
     if (single[static_cast<std::size_t>(i)] == 0) {
@@ -151,6 +131,7 @@ void SingleLevelContact::find_movers() {
     mover.mass = moments.mass;
     mover.center_L = moments.center;
     mover.inertia_L = moments.inertia;
+    mover.inverse_L = moments.inertia.inverse();
     problem_.free.push_back(mover);
   }
   for (std::size_t b = 0; b < count; ++b) {

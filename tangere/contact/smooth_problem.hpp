@@ -169,6 +169,9 @@ class SmoothIsland final : public NcpProblem {
   [[nodiscard]] bool with_tree() const { return with_tree_; }
   [[nodiscard]] int tree_place() const { return 6 * static_cast<int>(movers_.size()); }
   [[nodiscard]] int place_of(int mover) const { return place_of_mover_[static_cast<std::size_t>(mover)]; }
+  /// v̂ of a free mover, by the last `evaluate`. Where nothing from outside pushes the island it is by the impulses, so
+  /// that momentum is kept to rounding; else by V and W, whose error contact makes smaller than that of impulses.
+  [[nodiscard]] Vector6 velocity_after(int mover) const;
   /// x = S⁻¹ x, and S⁻ᵀ x, in units; x as long as the unknowns.
   void solve_velocities(double* x, std::ptrdiff_t stride = 1, int columns = 1) const;
   void solve_velocities_transposed(double* x) const;
@@ -202,6 +205,7 @@ class SmoothIsland final : public NcpProblem {
   std::vector<int> movers_;
   std::vector<int> place_of_mover_;
   bool with_tree_ = false;
+  bool alone_ = false;
   int n_ = 0;
   int num_equalities_ = 0;
   std::size_t first_row_ = 0;
