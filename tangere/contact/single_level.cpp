@@ -27,6 +27,13 @@ Aabb widened(const Aabb& box, double by) {
   return {box.lower - Vector3::Constant(by), box.upper + Vector3::Constant(by)};
 }
 
+/// The joint that a coordinate is of.
+int joint_of(const Model& model, int dof) {
+  int j = 0;
+  while (dof >= model.joint(j).first_v + model.joint(j).nv) ++j;
+  return j;
+}
+
 /// Whose surface touches others in one point: a sum of ellipsoids and a ball.
 bool is_round(const ConvexSet& set) {
   return !set.support->half_space && set.support->num_terms == set.support->num_ellipsoids;
@@ -159,12 +166,33 @@ void SingleLevelContact::add_joint_rows() {
   for (const int dof : problem_.tree->dofs()) {
     const DofSpec& spec = model_.dofs()[static_cast<std::size_t>(dof)];
     if (contact_options_.joint_limits) {
-      if (std::isfinite(spec.lower)) problem_.joint_rows.push_back({JointRow::Kind::lower, dof, spec.lower});
-      if (std::isfinite(spec.upper)) problem_.joint_rows.push_back({JointRow::Kind::upper, dof, spec.upper});
+      JointRow limit;
+      limit.dof = dof;
+      limit.recovery = recovery() / coordinates_.position(dof) + options_.kappa;
+      limit.hover = options_.kappa * units_.falls(units_.body(joint_of(model_, dof), time_step_).speed, time_step_);
+      for (const auto& [kind, bound] :
+           {std::pair{JointRow::Kind::lower, spec.lower}, std::pair{JointRow::Kind::upper, spec.upper}}) {
+        if (!std::isfinite(bound)) continue;
+        limit.kind = kind;
+        limit.bound = bound;
+        problem_.joint_rows.push_back(limit);
+      }
     }
     if (contact_options_.joint_friction && spec.friction > 0.0)
       problem_.joint_rows.push_back(
           {JointRow::Kind::friction, dof, time_step_ * spec.friction / coordinates_.momentum(dof)});
+  }
+}
+
+/// Of violations before the step.
+void SingleLevelContact::begin_joint_rows(const SmoothState& state) {
+  for (JointRow& row : problem_.joint_rows) {
+    if (row.kind == JointRow::Kind::friction) continue;
+    const double q = state.q[model_.links().q_of_dof[static_cast<std::size_t>(row.dof)]];
+    const KeptOverlap kept =
+        keep_overlap(-row.side() * (q - row.bound) / coordinates_.position(row.dof), row.recovery, row.hover);
+    row.kept = kept.value;
+    row.kept_slope = kept.by_overlap;
   }
 }
 
@@ -198,6 +226,7 @@ void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state
   }
   if (problem_.tree != nullptr)
     problem_.tree->begin(state.q, last_mass_matrix(model_, data), state.implicit_inertia, state.v_free, time_step_);
+  begin_joint_rows(state);
   for (SmoothEquality& equality : problem_.equalities) equality.begin(model_, data, state.q);
   v_ = state.v;
   v_free_ = state.v_free;
@@ -442,15 +471,13 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
   if (elastic_) old_velocities_.set(model_, data, state.v);
   const NcpOptions collision{
       .kappa = options_.kappa, .tolerance = problem_.inner_tolerance, .max_iterations = kCollisionIterations};
-  // a correction of 0 leaves overlaps as they are
-  const double recovery = contact_options_.correction > 0.0 ? time_step_ * contact_options_.correction_speed : 0.0;
   int count = 0;
   for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
     PairSlot& slot = problem_.pairs[i];
     const Pose X_A = old_pose(slot.key.shape_A, slot.key.part_A);
     const Pose X_B = old_pose(slot.key.shape_B, slot.key.part_B);
     const double restitution = restitution_of(slot.key);
-    const bool overlaps = may_overlap(slot, X_A, X_B, recovery);
+    const bool overlaps = may_overlap(slot, X_A, X_B, recovery());
     if (restitution == 0.0 && !overlaps) continue;
     slot.rebound = count++;
     if (problem_.rebounds.size() < static_cast<std::size_t>(count)) problem_.rebounds.emplace_back();
@@ -460,7 +487,7 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
                   .restitution = restitution,
                   .time_step = time_step_ * unit.speed / unit.length,
                   .bounce_speed = contact_options_.bounce_speed / unit.speed,
-                  .recovery = recovery / unit.length,
+                  .recovery = recovery() / unit.length,
                   .hover = options_.kappa * units_.falls(unit.speed, time_step_),
                   .may_overlap = overlaps,
                   .shift = slot.num_cones * options_.kappa,

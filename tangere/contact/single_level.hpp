@@ -127,9 +127,15 @@ class SingleLevelContact {
   };
   void add_candidates(int a, int b);
   void add_joint_rows();
+  void begin_joint_rows(const SmoothState& state);
   void add_equalities();
   void find_islands();
   void fill_slots();
+  /// Metres or radians of an overlap or of a violated limit that a step takes back.
+  [[nodiscard]] double recovery() const {
+    // a correction of 0 leaves them as they are
+    return contact_options_.correction > 0.0 ? time_step_ * contact_options_.correction_speed : 0.0;
+  }
   void find_rebounds(const Data& data, const SmoothState& state);
   [[nodiscard]] bool may_overlap(const PairSlot& slot, const Pose& X_A, const Pose& X_B, double recovery) const;
   /// Of a part of a shape, before the step.

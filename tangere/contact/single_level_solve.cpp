@@ -109,9 +109,8 @@ void SingleLevelContact::start_joint_rows() {
       z[1] = s[1] = 0.0;
       continue;
     }
-    const double side = row.kind == JointRow::Kind::lower ? 1.0 : -1.0;
     const double q = problem_.tree->q_next[model_.links().q_of_dof[static_cast<std::size_t>(row.dof)]];
-    s[0] = std::max(side * (q - row.bound) / coordinates_.position(row.dof), 0.1);
+    s[0] = std::max(row.side() * (q - row.bound) / coordinates_.position(row.dof) + row.kept, 0.1);
     z[0] = kStartProduct / s[0];
   }
 }

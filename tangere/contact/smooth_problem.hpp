@@ -91,9 +91,17 @@ struct JointRow {
   int dof = 0;
   /// The limit, or the largest impulse, in units.
   double bound = 0.0;
+  /// Limits, in units of position: what a step takes back of a violation, what weight keeps away from the limit, and
+  /// what is left of the violation that was there before the step, with its derivative (`keep_overlap` in rebound.hpp).
+  double recovery = 0.0;
+  double hover = 0.0;
+  double kept = 0.0;
+  double kept_slope = 0.0;
   int first_row = 0;
   double residual = 0.0;
   double residual_2 = 0.0;
+
+  [[nodiscard]] double side() const { return kind == Kind::lower ? 1.0 : -1.0; }
 };
 
 /// Everything of a step. Rows and auxiliaries lie island by island.
