@@ -7,6 +7,7 @@
 #include "apps/cli/text.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/scene_run.hpp"
+#include "tangere/multibody/energy.hpp"
 
 namespace tangere::experiments {
 namespace {
@@ -59,22 +60,11 @@ struct Momenta {
   Vector3 angular = Vector3::Zero();
 };
 
-/// Of bodies of mass 1 and inertia J = diag(1, 2, 3), about the origin. That of a turn by the Cayley map over a step h
-/// is μ = J w − h/2 w × J w + h²/4 (w · J w) w in the axes at its end, J w itself as h goes to 0.
-Momenta momenta(const State& state, int count) {
-  constexpr double h = 1.0 / kFrequency;
-  Momenta out;
-  for (int i = 0; i < count; ++i) {
-    const Vector4 c = state.q.segment<4>(7 * i + 3);
-    const Matrix3 R = Pose::from_quaternion(Vector3::Zero(), c[0], c[1], c[2], c[3]).R;
-    const Vector3 v = R * state.v.segment<3>(6 * i);
-    const Vector3 w = state.v.segment<3>(6 * i + 3);
-    out.linear += v;
-    const Vector3 Jw(1.0 * w[0], 2.0 * w[1], 3.0 * w[2]);
-    const Vector3 mu = Jw - 0.5 * h * w.cross(Jw) + 0.25 * h * h * w.dot(Jw) * w;
-    out.angular += state.q.segment<3>(7 * i).cross(v) + R * mu;
-  }
-  return out;
+/// Angular: about the centre of mass of all.
+Momenta momenta(const Model& model, Data& data, const State& state) {
+  forward_kinematics(model, data, state.q, state.v);
+  const Vector6 both = centroidal_momentum(model, data);
+  return {both.head<3>(), both.tail<3>()};
 }
 
 /// Twelve primitives at random, all on their way to the cube at the origin; a draw in which they do not overlap.
@@ -132,10 +122,11 @@ Outcome dcol_primitives(const Request& request) {
   const Setup setup = colliding_primitives();
   Outcome out;
   add_film(request, "dcol_primitives", "Twelve primitives and a cube collide", setup, steps, out);
-  const int count = static_cast<int>(setup.state.q.size()) / 7;
-  const Momenta start = momenta(setup.state, count);
+  const Model& model = setup.world.model();
+  Data data(model);
+  const Momenta start = momenta(model, data, setup.state);
   const SceneRun run = run_scene("dcol_primitives", setup, steps, request.log, [&](const State& state) {
-    const Momenta now = momenta(state, count);
+    const Momenta now = momenta(model, data, state);
     return std::map<std::string, double>{{"linear", (now.linear - start.linear).norm()},
                                          {"angular", (now.angular - start.angular).norm()}};
   });

@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 
 #include "tangere/math/so3.hpp"
+#include "tangere/multibody/way_columns.hpp"
 
 namespace tangere {
 namespace {
@@ -10,6 +11,38 @@ namespace {
 /// m (|r|² 1 − r rᵀ) as r moves by d.
 Matrix3 second_moment_change(double mass, const Vector3& r, const Vector3& d) {
   return mass * (2.0 * r.dot(d) * Matrix3::Identity() - r * d.transpose() - d * r.transpose());
+}
+
+/// As a body of the link is carried by a twist about the link's origin: added to `change`.
+void carry_moments(const Model& model, const LinkMoments& link, int body, const Vector6& twist, LinkMoments& change) {
+  const Pose X_LB = to_pose(model.links().bodies[static_cast<std::size_t>(body)].X_LB);
+  const MassProperties& inertia = model.body(body).spec.inertia;
+  const Vector3 c = X_LB * inertia.center;
+  const Vector3 w = twist.tail<3>();
+  const Vector3 d = twist.head<3>() + w.cross(c);
+  const Matrix3 J = X_LB.R * inertia.inertia * X_LB.R.transpose();
+  change.center += inertia.mass / link.mass * d;
+  change.inertia += second_moment_change(inertia.mass, c - link.center, d);
+  change.inertia += so3::hat(w) * J - J * so3::hat(w);
+}
+
+/// A fixed joint carries its body and all of the link beyond.
+LinkMoments carried_by(const Model& model, const LinkMoments& link, const Parameter& p) {
+  const Links& links = model.links();
+  const Pose X_LP = to_pose(links.bodies[static_cast<std::size_t>(model.body(p.index).parent)].X_LB);
+  const Vector6 twist = placement_twist(X_LP, model.joint(p.index).spec.X_PJ, p.component, Vector3::Zero());
+  std::vector<char> beyond(static_cast<std::size_t>(model.num_bodies()), 0);
+  LinkMoments change;
+  // parents come first
+  for (int b = p.index; b < model.num_bodies(); ++b) {
+    const int parent = model.body(b).parent;
+    if (b != p.index && (parent == kWorld || beyond[static_cast<std::size_t>(parent)] == 0)) continue;
+    if (links.bodies[static_cast<std::size_t>(b)].link != links.bodies[static_cast<std::size_t>(p.index)].link)
+      continue;
+    beyond[static_cast<std::size_t>(b)] = 1;
+    carry_moments(model, link, b, twist, change);
+  }
+  return change;
 }
 
 }  // namespace
@@ -25,6 +58,7 @@ LinkMoments moments_of(const Link& link) {
 
 LinkMoments moment_change(const Model& model, const LinkMoments& link, const Parameter& p) {
   LinkMoments change;
+  if (is_placement_within_link(model, p)) return carried_by(model, link, p);
   if (!is_inertial(p)) return change;
   const Pose X_LB = to_pose(model.links().bodies[static_cast<std::size_t>(p.index)].X_LB);
   const MassProperties& body = model.body(p.index).spec.inertia;
@@ -49,20 +83,24 @@ LinkMoments moment_change(const Model& model, const LinkMoments& link, const Par
   return change;
 }
 
-void carry_moments(const Model& model, const LinkMoments& link, int body, const Vector6& twist, LinkMoments& change) {
-  const Pose X_LB = to_pose(model.links().bodies[static_cast<std::size_t>(body)].X_LB);
-  const MassProperties& inertia = model.body(body).spec.inertia;
-  const Vector3 c = X_LB * inertia.center;
-  const Vector3 w = twist.tail<3>();
-  const Vector3 d = twist.head<3>() + w.cross(c);
-  const Matrix3 J = X_LB.R * inertia.inertia * X_LB.R.transpose();
-  change.center += inertia.mass / link.mass * d;
-  change.inertia += second_moment_change(inertia.mass, c - link.center, d);
-  change.inertia += so3::hat(w) * J - J * so3::hat(w);
-}
-
 bool is_inertial(const Parameter& p) {
   return p.kind == Parameter::Kind::mass || p.kind == Parameter::Kind::center || p.kind == Parameter::Kind::inertia;
+}
+
+bool is_placement_within_link(const Model& model, const Parameter& p) {
+  return p.kind == Parameter::Kind::placement && model.joint(p.index).nv == 0 &&
+         model.links().bodies[static_cast<std::size_t>(p.index)].link >= 0;
+}
+
+std::vector<char> find_lone_links(const Model& model) {
+  const Links& links = model.links();
+  std::vector<char> alone(links.links.size(), 1);
+  for (std::size_t i = 0; i < links.links.size(); ++i) {
+    const Link& link = links.links[i];
+    if (link.parent >= 0) alone[static_cast<std::size_t>(link.parent)] = 0;
+    if (link.kind != Link::Kind::free || link.parent >= 0 || !(link.inertia.m > 0.0)) alone[i] = 0;
+  }
+  return alone;
 }
 
 }  // namespace tangere

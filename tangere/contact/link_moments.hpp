@@ -3,6 +3,8 @@
 /// Mass, centre and inertia of a link (the bodies that fixed joints hold together), and how they change with the
 /// parameters of its bodies (private to contact and sim). In the link's axes, inertia about the centre.
 
+#include <vector>
+
 #include "tangere/math/se3.hpp"
 #include "tangere/multibody/links.hpp"
 #include "tangere/multibody/parameters.hpp"
@@ -17,13 +19,16 @@ struct LinkMoments {
 
 [[nodiscard]] LinkMoments moments_of(const Link& link);
 
-/// By a parameter of one of the link's bodies: mass, centre or inertia; nothing for others.
+/// By a parameter of one of the link's bodies: mass, centre, inertia or the placement of a fixed joint; nothing for
+/// others.
 [[nodiscard]] LinkMoments moment_change(const Model& model, const LinkMoments& link, const Parameter& p);
-
-/// As a body of the link is carried by a twist about the link's origin: added to `change`.
-void carry_moments(const Model& model, const LinkMoments& link, int body, const Vector6& twist, LinkMoments& change);
 
 /// Whether it is a mass, a centre or an inertia.
 [[nodiscard]] bool is_inertial(const Parameter& p);
+/// Whether it places a body within its link, by a fixed joint.
+[[nodiscard]] bool is_placement_within_link(const Model& model, const Parameter& p);
+
+/// By link, whether it is a free body that nothing hangs from.
+[[nodiscard]] std::vector<char> find_lone_links(const Model& model);
 
 }  // namespace tangere

@@ -28,6 +28,17 @@ Gate gate(double x, double width) {
 
 }  // namespace
 
+KeptOverlap keep_overlap(double overlap, double recovery, double hover) {
+  const double r = recovery;
+  const double x = overlap - r;
+  const Gate open = gate(x / r, 1.0);
+  if (open.value == 0.0) return {};
+  const double share = hover / (hover + r);
+  const double left = x + share * r;
+  const double by_x = open.value + left / r * open.slope;
+  return {left * open.value, by_x, -by_x + share * share * open.value - left * x / (r * r) * open.slope};
+}
+
 /// Memory of its own for the sets of `pair`.
 void Rebound::bind(const SmoothPair& pair, double length) {
   pair_.A.set(pair.A.shape(), 1.0 / length, pair.A.pull());
@@ -78,18 +89,13 @@ double Rebound::solve(const SmoothPair& pair, const Impact& impact, const NcpOpt
 
 /// φ, and what it makes of the derivatives of b = −φ.
 double Rebound::keep_overlap(double kappa) {
-  const double r = impact_.recovery * f_.norm() + kappa;
-  const double x = 1.0 + impact_.shift - pair_.alpha - r;
-  const Gate open = gate(x / r, 1.0);
-  if (open.value == 0.0) return 0.0;
+  const double recovery = impact_.recovery * f_.norm() + kappa;
+  const KeptOverlap kept = tangere::keep_overlap(1.0 + impact_.shift - pair_.alpha, recovery, impact_.hover);
+  if (kept.by_overlap == 0.0) return 0.0;
   acts_ = true;
-  const double share = impact_.hover / (impact_.hover + r);
-  const double left = x + share * r;
-  const double by_x = open.value + left / r * open.slope;
-  const double by_r = -by_x + share * share * open.value - left * x / (r * r) * open.slope;
-  by_alpha_ = by_x;
-  by_force_ = -by_r * impact_.recovery;
-  return left * open.value;
+  by_alpha_ = kept.by_overlap;
+  by_force_ = -kept.by_recovery * impact_.recovery;
+  return kept.value;
 }
 
 /// b + φ, and the derivatives of b.

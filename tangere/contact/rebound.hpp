@@ -30,6 +30,14 @@
 
 namespace tangere {
 
+/// φ of an overlap o, and its derivatives by o and by r.
+struct KeptOverlap {
+  double value = 0.0;
+  double by_overlap = 0.0;
+  double by_recovery = 0.0;
+};
+[[nodiscard]] KeptOverlap keep_overlap(double overlap, double recovery, double hover);
+
 /// A pair before the step, in its units. Twists are of B against A, about the pair's origin, world axes.
 struct Impact {
   Pose X_A = {};

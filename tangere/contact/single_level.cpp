@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include <Eigen/Geometry>
+#include <Eigen/LU>
 
 #include "tangere/contact/smooth_support.hpp"
 #include "tangere/geometry/bounds.hpp"
@@ -26,25 +27,11 @@ Aabb widened(const Aabb& box, double by) {
   return {box.lower - Vector3::Constant(by), box.upper + Vector3::Constant(by)};
 }
 
-/// By link, whether it is a free body by itself: no tree, no armature, no loop.
-std::vector<char> find_singles(const Model& model, const ContactOptions& options) {
-  const Links& links = model.links();
-  std::vector<char> single(links.links.size(), 1);
-  for (std::size_t i = 0; i < links.links.size(); ++i) {
-    const Link& link = links.links[i];
-    if (link.parent >= 0) single[static_cast<std::size_t>(link.parent)] = 0;
-    if (link.kind != Link::Kind::free || link.parent >= 0 || !(link.inertia.m > 0.0)) single[i] = 0;
-    if (single[i] == 0) continue;
-    for (int k = link.v; k < link.v + 6; ++k)
-      if (links.armature[static_cast<std::size_t>(k)] != 0.0) single[i] = 0;
-  }
-  if (!options.constraints) return single;
-  for (const LoopConstraint& constraint : model.constraints())
-    for (const int body : {constraint.body_A, constraint.body_B}) {
-      const int link = body == kWorld ? -1 : links.bodies[static_cast<std::size_t>(body)].link;
-      if (link >= 0) single[static_cast<std::size_t>(link)] = 0;
-    }
-  return single;
+/// The joint that a coordinate is of.
+int joint_of(const Model& model, int dof) {
+  int j = 0;
+  while (dof >= model.joint(j).first_v + model.joint(j).nv) ++j;
+  return j;
 }
 
 /// Whose surface touches others in one point: a sum of ellipsoids and a ball.
@@ -137,7 +124,7 @@ void SingleLevelContact::find_movers() {
   moves_.assign(count, 0);
   std::vector<int> mover_of_link(links.links.size(), -1);
   std::vector<int> tree_dofs;
-  const std::vector<char> single = find_singles(model_, contact_options_);
+  const std::vector<char> single = find_free_movers(model_, contact_options_);
   for (int i = 0; i < links.size(); ++i) {
     const Link& link = links[i];
     if (single[static_cast<std::size_t>(i)] == 0) {
@@ -151,6 +138,7 @@ void SingleLevelContact::find_movers() {
     mover.mass = moments.mass;
     mover.center_L = moments.center;
     mover.inertia_L = moments.inertia;
+    mover.inverse_L = moments.inertia.inverse();
     problem_.free.push_back(mover);
   }
   for (std::size_t b = 0; b < count; ++b) {
@@ -178,12 +166,33 @@ void SingleLevelContact::add_joint_rows() {
   for (const int dof : problem_.tree->dofs()) {
     const DofSpec& spec = model_.dofs()[static_cast<std::size_t>(dof)];
     if (contact_options_.joint_limits) {
-      if (std::isfinite(spec.lower)) problem_.joint_rows.push_back({JointRow::Kind::lower, dof, spec.lower});
-      if (std::isfinite(spec.upper)) problem_.joint_rows.push_back({JointRow::Kind::upper, dof, spec.upper});
+      JointRow limit;
+      limit.dof = dof;
+      limit.recovery = recovery() / coordinates_.position(dof) + options_.kappa;
+      limit.hover = options_.kappa * units_.falls(units_.body(joint_of(model_, dof), time_step_).speed, time_step_);
+      for (const auto& [kind, bound] :
+           {std::pair{JointRow::Kind::lower, spec.lower}, std::pair{JointRow::Kind::upper, spec.upper}}) {
+        if (!std::isfinite(bound)) continue;
+        limit.kind = kind;
+        limit.bound = bound;
+        problem_.joint_rows.push_back(limit);
+      }
     }
     if (contact_options_.joint_friction && spec.friction > 0.0)
       problem_.joint_rows.push_back(
           {JointRow::Kind::friction, dof, time_step_ * spec.friction / coordinates_.momentum(dof)});
+  }
+}
+
+/// Of violations before the step.
+void SingleLevelContact::begin_joint_rows(const SmoothState& state) {
+  for (JointRow& row : problem_.joint_rows) {
+    if (row.kind == JointRow::Kind::friction) continue;
+    const double q = state.q[model_.links().q_of_dof[static_cast<std::size_t>(row.dof)]];
+    const KeptOverlap kept =
+        keep_overlap(-row.side() * (q - row.bound) / coordinates_.position(row.dof), row.recovery, row.hover);
+    row.kept = kept.value;
+    row.kept_slope = kept.by_overlap;
   }
 }
 
@@ -217,6 +226,7 @@ void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state
   }
   if (problem_.tree != nullptr)
     problem_.tree->begin(state.q, last_mass_matrix(model_, data), state.implicit_inertia, state.v_free, time_step_);
+  begin_joint_rows(state);
   for (SmoothEquality& equality : problem_.equalities) equality.begin(model_, data, state.q);
   v_ = state.v;
   v_free_ = state.v_free;
@@ -461,15 +471,13 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
   if (elastic_) old_velocities_.set(model_, data, state.v);
   const NcpOptions collision{
       .kappa = options_.kappa, .tolerance = problem_.inner_tolerance, .max_iterations = kCollisionIterations};
-  // a correction of 0 leaves overlaps as they are
-  const double recovery = contact_options_.correction > 0.0 ? time_step_ * contact_options_.correction_speed : 0.0;
   int count = 0;
   for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
     PairSlot& slot = problem_.pairs[i];
     const Pose X_A = old_pose(slot.key.shape_A, slot.key.part_A);
     const Pose X_B = old_pose(slot.key.shape_B, slot.key.part_B);
     const double restitution = restitution_of(slot.key);
-    const bool overlaps = may_overlap(slot, X_A, X_B, recovery);
+    const bool overlaps = may_overlap(slot, X_A, X_B, recovery());
     if (restitution == 0.0 && !overlaps) continue;
     slot.rebound = count++;
     if (problem_.rebounds.size() < static_cast<std::size_t>(count)) problem_.rebounds.emplace_back();
@@ -479,7 +487,7 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
                   .restitution = restitution,
                   .time_step = time_step_ * unit.speed / unit.length,
                   .bounce_speed = contact_options_.bounce_speed / unit.speed,
-                  .recovery = recovery / unit.length,
+                  .recovery = recovery() / unit.length,
                   .hover = options_.kappa * units_.falls(unit.speed, time_step_),
                   .may_overlap = overlaps,
                   .shift = slot.num_cones * options_.kappa,

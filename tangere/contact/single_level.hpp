@@ -19,8 +19,9 @@
 ///   normal     one for both bodies, (f_B − f_A) / |f_B − f_A|: impulses are opposite at every iterate
 ///   friction   one second-order cone with torsion in it; friction 0 has no such cone
 ///   old state  restitution by Newton's law, and overlaps that are taken back slowly (rebound.hpp)
-///   momentum   free bodies turn by the Cayley map and keep it (free_mover.hpp). The impulses of a pair of them act at
-///              one point: x carried back by dt v̄, v̄ = (m_B v_A + m_A v_B) / (m_A + m_B), as seen from the old centres
+///   momentum   free bodies turn by the midpoint rule and keep it (free_mover.hpp). The impulses of a pair of them act
+///              at one point: x carried back by dt v̄, v̄ = (m_B v_A + m_A v_B) / (m_A + m_B), as seen from the old
+///              centres
 ///
 /// Islands (bodies that pairs hold together; all articulated trees count as one body) are solved one by one, from the
 /// last step's contact or from the geometry, and if that fails by the ladder of `SmoothRung`.
@@ -51,6 +52,7 @@ struct SmoothState {
 };
 
 struct SmoothSolution {
+  /// Of free movers: the velocity v̂ of which their momentum after the step is the momentum, at the old attitude.
   VectorX v_plus;
   /// One a pair, with point, normal, impulse; `distance` is the gap along the normal that α tells, `feature_*` the
   /// parts' numbers.
@@ -125,9 +127,15 @@ class SingleLevelContact {
   };
   void add_candidates(int a, int b);
   void add_joint_rows();
+  void begin_joint_rows(const SmoothState& state);
   void add_equalities();
   void find_islands();
   void fill_slots();
+  /// Metres or radians of an overlap or of a violated limit that a step takes back.
+  [[nodiscard]] double recovery() const {
+    // a correction of 0 leaves them as they are
+    return contact_options_.correction > 0.0 ? time_step_ * contact_options_.correction_speed : 0.0;
+  }
   void find_rebounds(const Data& data, const SmoothState& state);
   [[nodiscard]] bool may_overlap(const PairSlot& slot, const Pose& X_A, const Pose& X_B, double recovery) const;
   /// Of a part of a shape, before the step.
@@ -151,7 +159,7 @@ class SingleLevelContact {
   [[nodiscard]] bool refine();
   [[nodiscard]] NcpResult attempt(SmoothRung rung);
   void solve_island();
-  void fly();
+  [[nodiscard]] double fly();
   [[nodiscard]] std::size_t num_pair_rows() const;
   void keep();
   void read_answer();

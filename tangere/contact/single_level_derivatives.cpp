@@ -86,25 +86,20 @@ void SingleLevelDerivatives::free_terms(const FreeMover& mover, int row, const S
   const double linear = 1.0 / mover.units.impulse();
   const double angular = linear / mover.units.length;
   const Matrix3 C = mover.X_next.R * R.transpose();
-  const Vector3 W_old = R * step.state.v.segment<3>(mover.first_v + 3);
-
   // turned with the body: what it had before, and its inertia
   const Vector3 before = mover.linear_before - (mover.mass * dt) * model_.gravity();
   const Matrix3 swept = so3::hat(mover.arm);
-  const Vector3 momentum = discrete_momentum(mover.J, mover.W, dt);
-  const Matrix3 d_momentum = discrete_momentum_derivative(mover.J, mover.W, dt);
+  const Vector3 momentum = midpoint_momentum(mover.J, mover.W, dt);
+  const Matrix3 d_momentum = midpoint_momentum_derivative(mover.J, mover.W, dt);
   r.block<3, 3>(row, row + 3) += linear * (so3::hat(before) - (mover.mass / dt) * (C * swept - swept)) * R;
   r.block<3, 3>(row + 3, row + 3) +=
       angular * (so3::hat(mover.angular_before) - so3::hat(momentum) + d_momentum * so3::hat(mover.W)) * R;
 
   // the old velocity
   const Eigen::Index v = n + row;
-  const Vector3 phi = -dt * W_old;
-  const Vector3 arm_before = mover.arm + cayley_shift(phi, mover.arm);
-  const Matrix3 E_before = (Matrix3::Identity() + 0.5 * so3::hat(phi)) / (1.0 + 0.25 * phi.squaredNorm());
   r.block<3, 3>(row, v) += -(linear * mover.mass) * R;
-  r.block<3, 3>(row, v + 3) += (linear * mover.mass) * so3::hat(arm_before) * E_before * R;
-  r.block<3, 3>(row + 3, v + 3) += -angular * discrete_momentum_derivative(mover.J, W_old, -dt) * R;
+  r.block<3, 3>(row, v + 3) += (linear * mover.mass) * swept * R;
+  r.block<3, 3>(row + 3, v + 3) += -angular * mover.J * R;
 
   // forces, and what of them depends on the state
   const Eigen::Index tau = 2 * n + row;
@@ -242,7 +237,7 @@ void SingleLevelDerivatives::tree_terms(const SmoothProblem& problem, const Smoo
     if (row.kind == JointRow::Kind::friction) continue;
     const int at = first + tree.place(row.dof);
     const auto i = static_cast<std::size_t>(row.first_row);
-    r(at, at) += problem.z[i] / problem.s[i] / problem.units->position(row.dof);
+    r(at, at) += (1.0 - row.kept_slope) * problem.z[i] / problem.s[i] / problem.units->position(row.dof);
   }
   for (const TreeMover::Turning& turn : tree.turning()) {
     const int at = turn.linear >= 0 ? turn.linear : turn.angular;
@@ -353,9 +348,15 @@ bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, 
         r.block<3, 1>(row, k) = mover.units.speed * (Rt * linear);
         r.block<3, 1>(row + 3, k) = (mover.units.speed / mover.units.length) * (Rt * angular);
       }
-      // the axes of v⁺ turn with the old attitude
+      // the axes turn with the old attitude
       r.block<3, 3>(row, row + 3) -= so3::hat(Rt * mover.V);
       r.block<3, 3>(row + 3, row + 3) -= so3::hat(Rt * mover.W);
+      // from V and W to v̂
+      const Matrix6 after = mover.velocity_after_derivative();
+      for (int k = 0; k < 3 * n; ++k) {
+        const Vector6 column = r.block<6, 1>(row, k);
+        r.block<6, 1>(row, k).noalias() = after * column;
+      }
     }
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
@@ -383,8 +384,13 @@ bool SingleLevelDerivatives::reverse(SingleLevelContact& contact, Data& data, co
       const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
       const int row = island.place_of(i);
       const Matrix3& R = mover.X_WL.R;
-      y.segment<3>(row) = mover.units.speed * (R * g.segment<3>(mover.first_v));
-      y.segment<3>(row + 3) = (mover.units.speed / mover.units.length) * (R * g.segment<3>(mover.first_v + 3));
+      const Vector6 own = mover.velocity_after_derivative().transpose() * g.segment<6>(mover.first_v);
+      y.segment<3>(row) = mover.units.speed * (R * own.head<3>());
+      y.segment<3>(row + 3) = (mover.units.speed / mover.units.length) * (R * own.tail<3>());
+      // the axes turn with the old attitude: (v̂ δ)ᵀ g = δ · (g × v)
+      const Vector3 v = R.transpose() * mover.V;
+      const Vector3 w = R.transpose() * mover.W;
+      g_q.segment<3>(mover.first_v + 3) += own.head<3>().cross(v) + own.tail<3>().cross(w);
     }
     island.solve_velocities_transposed(y.data());
     for (int i = 0; i < island.num_unknowns(); ++i) {
@@ -396,14 +402,6 @@ bool SingleLevelDerivatives::reverse(SingleLevelContact& contact, Data& data, co
         g_v[dof] += weight * row[n + j];
         g_tau[dof] += weight * row[2 * n + j];
       }
-    }
-    for (const int i : island.movers()) {
-      const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
-      const int k = mover.first_v;
-      const Vector3 v = mover.X_WL.R.transpose() * mover.V;
-      const Vector3 w = mover.X_WL.R.transpose() * mover.W;
-      // (v̂ δ)ᵀ g = δ · (g × v)
-      g_q.segment<3>(k + 3) += g.segment<3>(k).cross(v) + g.segment<3>(k + 3).cross(w);
     }
   });
 }

@@ -76,8 +76,7 @@ class SmoothParameterColumn {
       }
     } else if (is_inertial(p)) {
       const int mover = contact_.mover_of_body(p.index);
-      if (mover >= 0 && has(mover))
-        add_inertia(mover, moment_change(model_, problem_.free[static_cast<std::size_t>(mover)].moments(), p));
+      if (mover >= 0 && has(mover)) add_inertia(mover, p);
       if (mover >= 0) return;
     } else if (p.kind == Parameter::Kind::placement) {
       const int mover = contact_.mover_of_body(p.index);
@@ -85,7 +84,7 @@ class SmoothParameterColumn {
         if (has(mover)) add_free_placement(mover, p);
         return;
       }
-      if (mover >= 0 && has(mover)) add_carried_inertia(mover, p);
+      if (mover >= 0 && has(mover)) add_inertia(mover, p);
       add_placement(p);
       if (island_.with_tree()) add_loop_placement(p);
       if (mover >= 0) return;
@@ -119,21 +118,23 @@ class SmoothParameterColumn {
     }
   }
 
-  void add_inertia(int index, const LinkMoments& change) {
+  /// By a parameter of a body, or of what is fixed to it.
+  void add_inertia(int index, const Parameter& p) {
     const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
+    const LinkMoments change = moment_change(model_, mover.moments(), p);
+    own_ = {index, mover.velocity_after_change(change)};
     const Matrix3& R = mover.X_WL.R;
     const double dt = mover.time_step;
     const Vector3 W_old = R * step_.state.v.segment<3>(mover.first_v + 3);
     const Vector3 V_old = R * step_.state.v.segment<3>(mover.first_v);
     const Vector3 arm = R * change.center;
-    const Vector3 before = V_old - cayley_shift(-dt * W_old, mover.arm) / dt + dt * model_.gravity();
+    const Vector3 before = V_old + W_old.cross(mover.arm) + dt * model_.gravity();
     const Vector3 swept = cayley_shift(dt * mover.W, arm);
-    const Vector3 linear =
-        change.mass * (mover.V_c - before) + (mover.mass / dt) * (swept + cayley_shift(-dt * W_old, arm));
+    const Vector3 linear = change.mass * (mover.V_c - before) + mover.mass * (swept / dt - W_old.cross(arm));
     const Matrix3 J = R * change.inertia * R.transpose();
     // F of the step, without gravity
     const Vector3 F = (mover.linear_before - mover.mass * before) / dt;
-    const Vector3 angular = discrete_momentum(J, mover.W, dt) - discrete_momentum(J, W_old, -dt) + dt * arm.cross(F);
+    const Vector3 angular = midpoint_momentum(J, mover.W, dt) - J * W_old + dt * arm.cross(F);
     const int row = island_.place_of(index);
     Eigen::Map<Vector3>(r_ + row) += linear / mover.units.impulse();
     Eigen::Map<Vector3>(r_ + row + 3) += angular / (mover.units.impulse() * mover.units.length);
@@ -173,20 +174,6 @@ class SmoothParameterColumn {
     for (int i = 0; i < island_.num_velocities(); ++i)
       for (int k = 0; k < 6; ++k) r_[i] += r(i, row + k) * d[k];
     turned_ = {index, d.tail<3>()};
-  }
-
-  /// Of bodies fixed to a free one.
-  void add_carried_inertia(int index, const Parameter& p) {
-    const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
-    const Matrix3 Rt = mover.X_next.R.transpose();
-    const Vector6 twist = placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ,
-                                          p.component, mover.X_next.p);
-    Vector6 in_link;
-    in_link << Rt * twist.head<3>(), Rt * twist.tail<3>();
-    LinkMoments change;
-    for (int b = p.index; b < model_.num_bodies(); ++b)
-      if (is_beyond(b, p.index)) carry_moments(model_, mover.moments(), b, in_link, change);
-    add_inertia(index, change);
   }
 
   /// What is beyond a joint is carried by a twist at the end of the step.
@@ -437,6 +424,12 @@ class SmoothParameterColumn {
     Vector3 by = Vector3::Zero();
   };
   Turned turned_;
+  /// The free body of which it is a parameter, and how v̂ moves by it at fixed V and W; -1 for none.
+  struct Own {
+    int mover = -1;
+    Vector6 change = Vector6::Zero();
+  };
+  Own own_;
 };
 
 namespace {
@@ -502,8 +495,10 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
           linear += (Rt * mover.V).cross(column.turned_.by);
           angular += (Rt * mover.W).cross(column.turned_.by);
         }
-        out.block<3, 1>(mover.first_v, i) = linear;
-        out.block<3, 1>(mover.first_v + 3, i) = angular;
+        Vector6 by_iterate;
+        by_iterate << linear, angular;
+        out.block<6, 1>(mover.first_v, i).noalias() = mover.velocity_after_derivative() * by_iterate;
+        if (column.own_.mover == m) out.block<6, 1>(mover.first_v, i) += column.own_.change;
       }
     }
   });

@@ -18,14 +18,18 @@
 namespace tangere {
 namespace {
 
-/// Path following: from here down, in factors, each stage to a part of itself.
+/// Path following: from here down, in factors, each stage to a part of itself. Bilevel contact has more of a corner
+/// where faces meet.
 constexpr double kPathStart = 0.3;
 constexpr double kPathFactor = 0.2;
+constexpr double kBilevelPathFactor = 0.5;
 constexpr double kPathTolerance = 0.3;
 /// Up to this κ the derivatives of pairs that hover are noise.
 constexpr double kHoveringBelow = 1e-4;
 /// Islands without contact are solved to rounding.
 constexpr double kFlightTolerance = 1e-14;
+/// Or nearly, where rounding is larger.
+constexpr double kFlightEnough = 1e-9;
 
 }  // namespace
 
@@ -105,9 +109,8 @@ void SingleLevelContact::start_joint_rows() {
       z[1] = s[1] = 0.0;
       continue;
     }
-    const double side = row.kind == JointRow::Kind::lower ? 1.0 : -1.0;
     const double q = problem_.tree->q_next[model_.links().q_of_dof[static_cast<std::size_t>(row.dof)]];
-    s[0] = std::max(side * (q - row.bound) / coordinates_.position(row.dof), 0.1);
+    s[0] = std::max(row.side() * (q - row.bound) / coordinates_.position(row.dof) + row.kept, 0.1);
     z[0] = kStartProduct / s[0];
   }
 }
@@ -186,7 +189,8 @@ NcpResult SingleLevelContact::attempt(SmoothRung rung) {
   int iterations = 0;
   NcpOptions stage = ncp;
   stage.tolerance = kPathTolerance;
-  for (double kappa = kPathStart; kappa > options_.kappa; kappa *= kPathFactor) {
+  const double factor = problem_.bilevel ? kBilevelPathFactor : kPathFactor;
+  for (double kappa = kPathStart; kappa > options_.kappa; kappa *= factor) {
     stage.kappa = problem_.kappa = kappa;
     const NcpResult result = solver_.solve(island_, stage);
     iterations += result.iterations;
@@ -198,28 +202,34 @@ NcpResult SingleLevelContact::attempt(SmoothRung rung) {
   return result;
 }
 
-/// Without contact: Newton on the momenta alone.
-void SingleLevelContact::fly() {
+/// Without contact: Newton on the momenta alone. The residual that is left.
+double SingleLevelContact::fly() {
   start_velocities(SmoothRung::free_flight);
   double last = island_.evaluate();
   for (int i = 0; i < 20; ++i) {
-    if (!island_.factor()) return;
+    if (!island_.factor()) break;
     island_.solve({}, {}, {});
     island_.save();
     island_.advance(1.0);
     const double residual = island_.evaluate();
     // loops end at the rounding of their gaps over a short step
-    if (residual <= kFlightTolerance || (i > 0 && residual > 0.5 * last)) return;
+    if (residual <= kFlightTolerance || (i > 0 && residual > 0.5 * last)) return residual;
     last = residual;
   }
+  return last;
 }
 
 void SingleLevelContact::solve_island() {
+  SmoothStatistics& statistics = solution_.statistics;
   if (island_.cones().empty()) {
-    fly();
+    const double residual = fly();
+    if (residual <= std::max(options_.tolerance * options_.kappa, kFlightEnough)) return;
+    // what turns by more than a radian a step
+    ++statistics.failures;
+    solution_.status = NcpStatus::iteration_limit;
+    solution_.residual = std::max(solution_.residual, residual / options_.kappa);
     return;
   }
-  SmoothStatistics& statistics = solution_.statistics;
   NcpResult result;
   for (const SmoothRung rung : {SmoothRung::warm, SmoothRung::cold, SmoothRung::path, SmoothRung::old_velocity,
                                 SmoothRung::free_flight, SmoothRung::ones}) {
@@ -249,6 +259,9 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
   for (int i = 0; i < num_islands_; ++i) {
     select(i);
     solve_island();
+    for (const int mover : island_.movers())
+      solution_.v_plus.segment<6>(problem_.free[static_cast<std::size_t>(mover)].first_v) =
+          island_.velocity_after(mover);
   }
   read_answer();
   keep();
@@ -257,10 +270,6 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
 
 void SingleLevelContact::read_answer() {
   VectorX& v = solution_.v_plus;
-  for (const FreeMover& mover : problem_.free) {
-    v.segment<3>(mover.first_v) = mover.X_WL.R.transpose() * mover.V;
-    v.segment<3>(mover.first_v + 3) = mover.X_WL.R.transpose() * mover.W;
-  }
   if (problem_.tree != nullptr)
     for (const int k : problem_.tree->dofs()) v[k] = problem_.tree->v[k];
   solution_.contacts.resize(problem_.num_pairs);
@@ -347,8 +356,7 @@ bool SingleLevelContact::load_joint_rows(const SmoothWarmStart& from) {
 void SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_plus) {
   for (const int i : island_.movers()) {
     FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
-    mover.V = mover.X_WL.R * v_plus.segment<3>(mover.first_v);
-    mover.W = mover.X_WL.R * v_plus.segment<3>(mover.first_v + 3);
+    mover.set_velocity_after(v_plus.segment<6>(mover.first_v));
   }
   if (island_.with_tree())
     for (const int k : problem_.tree->dofs()) problem_.tree->v[k] = v_plus[k];

@@ -20,10 +20,9 @@ double SmoothIsland::evaluate_joint_rows() {
       row.residual = z[0] - row.bound;
       row.residual_2 = s[1] - p_.tree->v[row.dof] / p_.units->velocity(row.dof);
     } else {
-      const double side = row.kind == JointRow::Kind::lower ? 1.0 : -1.0;
-      momentum -= side * z[0];
+      momentum -= row.side() * z[0];
       const auto q = p_.tree->model().links().q_of_dof[static_cast<std::size_t>(row.dof)];
-      row.residual = s[0] - side * (p_.tree->q_next[q] - row.bound) / p_.units->position(row.dof);
+      row.residual = s[0] - row.side() * (p_.tree->q_next[q] - row.bound) / p_.units->position(row.dof) - row.kept;
       row.residual_2 = 0.0;
     }
     worst = larger_norm(worst, larger_norm(std::abs(row.residual), std::abs(row.residual_2)));
@@ -44,7 +43,7 @@ void SmoothIsland::joint_response(const JointRow& row, const double* r, double& 
           inverse * (s[1] - z[1] * s[0] / z[0]) * row.residual;
     return;
   }
-  const double side = row.kind == JointRow::Kind::lower ? 1.0 : -1.0;
+  const double side = row.side();
   const double step = p_.time_step * p_.units->velocity(row.dof) / p_.units->position(row.dof);
   slope = -z[0] / s[0] * step;
   own = r == nullptr ? 0.0 : side * (r[0] + z[0] * row.residual) / s[0];
@@ -64,7 +63,7 @@ void SmoothIsland::recover_joint_row(const JointRow& row, const double* r, doubl
     ds[0] = (r[0] - s[0] * dz[0] - s[1] * dz[1] - z[1] * ds[1]) / z[0];
     return;
   }
-  const double side = row.kind == JointRow::Kind::lower ? 1.0 : -1.0;
+  const double side = row.side();
   ds[0] = side * p_.time_step * p_.units->velocity(row.dof) / p_.units->position(row.dof) * dv - row.residual;
   dz[0] = (r[0] - z[0] * ds[0]) / s[0];
 }

@@ -90,6 +90,9 @@ void SmoothIsland::set(std::size_t first_pair, std::size_t last_pair, std::span<
   for (std::size_t i = 0; i < movers_.size(); ++i)
     place_of_mover_[static_cast<std::size_t>(movers_[i])] = 6 * static_cast<int>(i);
   with_tree_ = with_tree;
+  alone_ = !with_tree;
+  for (std::size_t i = first_pair; i < last_pair; ++i)
+    for (const SideBody& side : p_.pairs[i].sides) alone_ = alone_ && side.kind == Kind::free;
   n_ = tree_place() + (with_tree ? p_.tree->size() : 0);
   num_equalities_ = with_tree ? static_cast<int>(p_.lambda.size()) : 0;
 
@@ -243,6 +246,12 @@ double SmoothIsland::evaluate() {
   if (with_tree_) worst = larger_norm(worst, evaluate_joint_rows());
   for (int i = 0; i < num_unknowns(); ++i) worst = larger_norm(worst, std::abs(r[i]));
   return worst;
+}
+
+Vector6 SmoothIsland::velocity_after(int mover) const {
+  Vector6 residual = Vector6::Zero();
+  if (alone_) residual = residual_.view().segment<6>(place_of(mover));
+  return p_.free[static_cast<std::size_t>(mover)].velocity_after(residual);
 }
 
 void SmoothIsland::side_columns(PairSlot& slot, int i) {

@@ -91,9 +91,17 @@ struct JointRow {
   int dof = 0;
   /// The limit, or the largest impulse, in units.
   double bound = 0.0;
+  /// Limits, in units of position: what a step takes back of a violation, what weight keeps away from the limit, and
+  /// what is left of the violation that was there before the step, with its derivative (`keep_overlap` in rebound.hpp).
+  double recovery = 0.0;
+  double hover = 0.0;
+  double kept = 0.0;
+  double kept_slope = 0.0;
   int first_row = 0;
   double residual = 0.0;
   double residual_2 = 0.0;
+
+  [[nodiscard]] double side() const { return kind == Kind::lower ? 1.0 : -1.0; }
 };
 
 /// Everything of a step. Rows and auxiliaries lie island by island.
@@ -169,6 +177,9 @@ class SmoothIsland final : public NcpProblem {
   [[nodiscard]] bool with_tree() const { return with_tree_; }
   [[nodiscard]] int tree_place() const { return 6 * static_cast<int>(movers_.size()); }
   [[nodiscard]] int place_of(int mover) const { return place_of_mover_[static_cast<std::size_t>(mover)]; }
+  /// v̂ of a free mover, by the last `evaluate`. Where nothing from outside pushes the island it is by the impulses, so
+  /// that momentum is kept to rounding; else by V and W, whose error contact makes smaller than that of impulses.
+  [[nodiscard]] Vector6 velocity_after(int mover) const;
   /// x = S⁻¹ x, and S⁻ᵀ x, in units; x as long as the unknowns.
   void solve_velocities(double* x, std::ptrdiff_t stride = 1, int columns = 1) const;
   void solve_velocities_transposed(double* x) const;
@@ -202,6 +213,7 @@ class SmoothIsland final : public NcpProblem {
   std::vector<int> movers_;
   std::vector<int> place_of_mover_;
   bool with_tree_ = false;
+  bool alone_ = false;
   int n_ = 0;
   int num_equalities_ = 0;
   std::size_t first_row_ = 0;

@@ -5,7 +5,7 @@
 ///   M̃ (v⁺ − v_free) − Σ J(q⁺, x)ᵀ F = 0,   q⁺ = q ⊕ dt v⁺
 ///
 /// M̃ and v_free are of the old state (sim/step.hpp); places and Jacobians of the contacts are at q⁺. Quaternions move
-/// by the Cayley map, as free bodies do. v⁺ has the linear velocity of free joints in the *old* axes; with v' the same
+/// by the Cayley map. v⁺ has the linear velocity of free joints in the *old* axes; with v' the same
 /// in the new ones, velocities are J(q⁺) v', and forces its transpose.
 
 #include <span>

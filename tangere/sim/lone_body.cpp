@@ -1,7 +1,5 @@
 #include "tangere/sim/lone_body.hpp"
 
-#include <limits>
-
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
@@ -9,51 +7,28 @@
 #include "tangere/math/so3.hpp"
 
 namespace tangere {
-namespace {
-
-/// Newton's method converges from `a` unless a body turns by about a radian a step; what it then ends with keeps the
-/// momentum too.
-constexpr int kMostNewtonSteps = 12;
-
-struct Midpoint {
-  Vector3 turn;
-  Matrix3 inverse;
-};
-
-/// J d − ½ (J d) × d = J a, and the inverse of its derivative in d.
-Midpoint solve_midpoint(const Matrix3& J, const Vector3& a) {
-  const Vector3 target = J * a;
-  Midpoint out{a, Matrix3::Identity()};
-  double last = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kMostNewtonSteps; ++i) {
-    const Vector3 L = J * out.turn;
-    const Vector3 residual = L - 0.5 * L.cross(out.turn) - target;
-    out.inverse = Matrix3(J - 0.5 * (so3::hat(L) - so3::hat(out.turn) * J)).inverse();
-    const Vector3 change = out.inverse * residual;
-    const double size = change.squaredNorm();
-    // down to rounding, where it no longer shrinks
-    if (!(size < last) || size == 0.0) break;
-    out.turn -= change;
-    last = size;
-  }
-  return out;
-}
-
-}  // namespace
-
-std::vector<LoneBody> find_lone_bodies(const Model& model) {
+std::vector<LoneBody> find_lone_bodies(const Model& model, const std::vector<char>& alone) {
   const Links& links = model.links();
-  std::vector<char> alone(links.links.size(), 1);
-  for (std::size_t i = 0; i < links.links.size(); ++i) {
-    const Link& link = links.links[i];
-    if (link.parent >= 0) alone[static_cast<std::size_t>(link.parent)] = 0;
-    if (link.kind != Link::Kind::free || link.parent >= 0 || !(link.inertia.m > 0.0)) alone[i] = 0;
-  }
   std::vector<LoneBody> out;
   for (std::size_t i = 0; i < links.links.size(); ++i) {
     if (alone[i] == 0) continue;
     const LinkMoments moments = moments_of(links.links[i]);
     out.push_back({links.links[i].v, moments.center, moments.inertia, moments.inertia.inverse()});
+  }
+  return out;
+}
+
+MomentColumns moment_columns(const World& world, std::span<const StepParameter> parameters) {
+  const Links& links = world.model().links();
+  MomentColumns out(world.lone_bodies().size(), static_cast<int>(parameters.size()));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].kind != StepParameter::Kind::model) continue;
+    const Parameter& p = parameters[i].model;
+    if (!is_inertial(p) && !is_placement_within_link(world.model(), p)) continue;
+    const int link = links.bodies[static_cast<std::size_t>(p.index)].link;
+    for (std::size_t b = 0; b < world.lone_bodies().size(); ++b)
+      if (link >= 0 && world.lone_bodies()[b].first_v == links[link].v)
+        out.at(b, static_cast<int>(i)) = moment_change(world.model(), moments_of(links[link]), p);
   }
   return out;
 }
@@ -68,7 +43,7 @@ Vector6 flight_acceleration(const LoneBody& body, const Vector6& v) {
 
 LoneMotion::LoneMotion(const LoneBody& body, const Vector6& d, const Vector6& v)
     : body_(body), a_(d.tail<3>()), spin_(v.tail<3>()) {
-  const Midpoint midpoint = solve_midpoint(body.inertia, a_);
+  const MidpointTurn midpoint = midpoint_turn(body.inertia, a_);
   turn_ = midpoint.turn;
   solve_ = midpoint.inverse;
   trivialised_ = cayley_right_jacobian(turn_);

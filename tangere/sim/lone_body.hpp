@@ -17,12 +17,13 @@
 #include <vector>
 
 #include "tangere/contact/link_moments.hpp"
+#include "tangere/sim/step_parameters.hpp"
 #include "tangere/sim/world.hpp"
 
 namespace tangere {
 
-/// Those of a model.
-[[nodiscard]] std::vector<LoneBody> find_lone_bodies(const Model& model);
+/// Those of a model; `alone` says by link which they are.
+[[nodiscard]] std::vector<LoneBody> find_lone_bodies(const Model& model, const std::vector<char>& alone);
 
 /// How the moments of lone bodies change with some variables, a column each; null for columns beyond these.
 class MomentColumns {
@@ -42,6 +43,9 @@ class MomentColumns {
   std::size_t columns_;
   std::vector<LinkMoments> changes_;
 };
+
+/// By parameters of a step, a column each.
+[[nodiscard]] MomentColumns moment_columns(const World& world, std::span<const StepParameter> parameters);
 
 /// The velocity in body axes changes at this rate in free flight: −M⁻¹ (what turning axes add).
 [[nodiscard]] Vector6 flight_acceleration(const LoneBody& body, const Vector6& v);

@@ -12,15 +12,26 @@
 namespace tangere {
 namespace {
 
-/// d of q' = q ⊕ d: dt v⁺, quaternions by the Cayley map.
-void set_displacement(const World& world, VectorArgument v_plus, VectorX& d) {
-  d = world.options().time_step * v_plus;
+/// on(k) for the angular coordinates of joints that turn by the Cayley map: of trees.
+template <class On>
+void for_each_turn(const World& world, On&& on) {
+  auto lone = world.lone_bodies().begin();
   for (const Joint& joint : world.model().joints()) {
     if (joint.nq == joint.nv) continue;
-    const int k = joint.first_v + joint.nv - 3;
+    if (lone != world.lone_bodies().end() && lone->first_v == joint.first_v)
+      ++lone;
+    else
+      on(joint.first_v + joint.nv - 3);
+  }
+}
+
+/// d of q' = q ⊕ d: dt v⁺, quaternions by the Cayley map. (Lone bodies make their motion of dt v⁺.)
+void set_displacement(const World& world, VectorArgument v_plus, VectorX& d) {
+  d = world.options().time_step * v_plus;
+  for_each_turn(world, [&](int k) {
     const Vector3 phi = d.segment<3>(k);
     d.segment<3>(k) = cayley_logarithm(phi);
-  }
+  });
 }
 
 /// dd/d(dt v⁺) of the quaternions, else 1: exp(d) = cay(φ) moves by J_r(d) δd = D(φ) δφ.
@@ -33,27 +44,23 @@ template <class D, class V>
 void to_displacements(const World& world, const VectorX& v_plus, const V& v, D&& d) {
   const double dt = world.options().time_step;
   d = dt * v;
-  for (const Joint& joint : world.model().joints()) {
-    if (joint.nq == joint.nv) continue;
-    const int k = joint.first_v + joint.nv - 3;
+  for_each_turn(world, [&](int k) {
     const Matrix3 derivative = dt * displacement_derivative(dt * v_plus.segment<3>(k));
     for (Eigen::Index column = 0; column < v.cols(); ++column) {
       const Vector3 turned = derivative * v.template block<3, 1>(k, column);
       d.template block<3, 1>(k, column) = turned;
     }
-  }
+  });
 }
 
 /// Transposed: the gradient of d becomes that of v⁺.
 void from_displacements(const World& world, const VectorX& v_plus, VectorX& d) {
   const double dt = world.options().time_step;
   d *= dt;
-  for (const Joint& joint : world.model().joints()) {
-    if (joint.nq == joint.nv) continue;
-    const int k = joint.first_v + joint.nv - 3;
+  for_each_turn(world, [&](int k) {
     const Vector3 turned = displacement_derivative(dt * v_plus.segment<3>(k)).transpose() * d.segment<3>(k);
     d.segment<3>(k) = turned;
-  }
+  });
 }
 
 SmoothState smooth_state(const World& world, VectorArgument q, VectorArgument v, const Workspace::Memory& m) {
@@ -321,7 +328,8 @@ bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace:
   const Integration integration(world, m.displacement, tape.v_plus);
   out.q.setZero(world.nv(), out.v.cols());
   to_displacements(world, tape.v_plus, out.v, m.block_q);
-  integration.forward(out.q, m.block_q, out.v);
+  const MomentColumns moments = moment_columns(world, parameters);
+  integration.forward(out.q, m.block_q, out.v, &moments);
   return !solved || tape.status != StepStatus::solved;
 }
 

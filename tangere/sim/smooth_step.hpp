@@ -2,8 +2,9 @@
 
 /// Steps with smooth contact, and their derivatives (private to sim; step.hpp and step_derivatives.hpp come here).
 ///
-/// v⁺ from the single-level problem, then q' = q ⊕ d: d = dt v⁺, but quaternions move by the Cayley map, so that free
-/// bodies keep their angular momentum. A step that no start of the ladder solves is made in two halves.
+/// v⁺ from the single-level problem, then q' = q ⊕ d: d = dt v⁺, but quaternions move by the Cayley map, and lone
+/// bodies so that they keep their momentum (lone_body.hpp). A step that no start of the ladder solves is made in two
+/// halves.
 
 #include <memory>
 

@@ -15,7 +15,7 @@
 ///
 /// A free joint's velocities are in body axes, which turn: what that does is left out of the bias forces and done to
 /// the velocity afterwards. So what flies freely keeps its linear momentum to rounding, and a body that nothing hangs
-/// from its angular momentum and its energy too (lone_body.hpp; hard contact).
+/// from its angular momentum and its energy too (lone_body.hpp).
 
 #include <array>
 #include <limits>

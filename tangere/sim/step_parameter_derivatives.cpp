@@ -217,34 +217,6 @@ class ParameterColumns {
   bool is_rough_ = false;
 };
 
-/// How the moments of lone bodies change.
-MomentColumns moment_columns(const World& world, std::span<const StepParameter> parameters) {
-  const Model& model = world.model();
-  const Links& links = model.links();
-  MomentColumns out(world.lone_bodies().size(), static_cast<int>(parameters.size()));
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].kind != Kind::model) continue;
-    const Parameter& p = parameters[i].model;
-    const bool placement = p.kind == Parameter::Kind::placement && model.joint(p.index).nv == 0;
-    if (!is_inertial(p) && !placement) continue;
-    const int link = links.bodies[static_cast<std::size_t>(p.index)].link;
-    if (link < 0) continue;
-    for (std::size_t b = 0; b < world.lone_bodies().size(); ++b) {
-      if (world.lone_bodies()[b].first_v != links[link].v) continue;
-      const LinkMoments moments = moments_of(links[link]);
-      LinkMoments& change = out.at(b, static_cast<int>(i));
-      change = moment_change(model, moments, p);
-      if (!placement) continue;
-      const int parent = model.body(p.index).parent;
-      const Pose X_LP = to_pose(links.bodies[static_cast<std::size_t>(parent)].X_LB);
-      const Vector6 twist = placement_twist(X_LP, model.joint(p.index).spec.X_PJ, p.component, Vector3::Zero());
-      for (int body = p.index; body < model.num_bodies(); ++body)
-        if (is_beyond(model, body, p.index)) carry_moments(model, moments, body, twist, change);
-    }
-  }
-  return out;
-}
-
 /// Columns of one part, and of its impulses if they are asked for.
 void fill_columns(ParameterColumns& columns, const Tape& part, std::span<const StepParameter> parameters, MatrixX& out,
                   MatrixX* impulses) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "tangere/contact/free_mover.hpp"
 #include "tangere/contact/smooth_support.hpp"
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
@@ -90,7 +91,9 @@ World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& o
   verify_positions(model_, actuators_);
   if (options_.formulation != Formulation::lcp) require_smooth_support(options_.contact);
   if (has_restitution(model_)) impact_model_ = std::make_shared<const Model>(weightless(model_));
-  if (options_.formulation == Formulation::lcp) lone_bodies_ = find_lone_bodies(model_);
+  lone_bodies_ =
+      find_lone_bodies(model_, options_.formulation == Formulation::lcp ? find_lone_links(model_)
+                                                                        : find_free_movers(model_, options_.contact));
   implicit_inertia_.setZero(model_.nv());
   implicit_damping_.setZero(model_.nv());
   for (const Joint& joint : model_.joints()) {

@@ -68,8 +68,8 @@ class World {
   [[nodiscard]] int nu() const { return actuators_.empty() ? model_.nv() : static_cast<int>(actuators_.size()); }
   /// First velocity coordinates of the free joints.
   [[nodiscard]] const std::vector<int>& free_dofs() const { return free_dofs_; }
-  /// With hard contact: the free bodies that nothing hangs from, and the other free joints, of which only the linear
-  /// momentum is kept in flight. (Smooth contact has its own rules: all are among the others.)
+  /// The free bodies that nothing hangs from, and the other free joints, of which only the linear momentum is kept in
+  /// flight. With smooth contact those with armature and those in loops are among the others.
   [[nodiscard]] const std::vector<LoneBody>& lone_bodies() const { return lone_bodies_; }
   [[nodiscard]] const std::vector<int>& floating_dofs() const { return floating_dofs_; }
   /// dt damping + dt² stiffness of every coordinate: dampers and springs act on the velocity at the end of the step, so

@@ -191,6 +191,12 @@ NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
       const double equalities = problem.evaluate();
       const double products = complementarity(kappa);
       const bool better = equalities <= result.equalities || products <= result.complementarity;
+      if (!better && good) {
+        // down to rounding: a shorter step would not be better, and what is solved is no jam
+        move(problem, 0.0);
+        (void)problem.evaluate();
+        return result;
+      }
       if (!better && halvings < kMostHalvings) continue;
       result.equalities = equalities;
       result.complementarity = products;
@@ -198,7 +204,7 @@ NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
     }
 
     jammed = false;
-    if (a < kJam && lift(mean_product())) {
+    if (a < kJam && !good && lift(mean_product())) {
       jammed = true;
       result.equalities = problem.evaluate();
       result.complementarity = complementarity(kappa);

@@ -7,6 +7,7 @@
 #include <Eigen/Geometry>
 
 #include "tangere/sim/step_derivatives.hpp"
+#include "tests/sim/smooth_differences.hpp"
 #include "tests/sim/smooth_support.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/matrix_near.hpp"
@@ -21,6 +22,61 @@ TEST(SmoothStep, JointsStopAtTheirLimits) {
   EXPECT_LE(state.q[0], 0.7);
   EXPECT_NEAR(state.q[0], 0.7, 1e-3);
   EXPECT_LE(std::abs(state.v[0]), 1e-6);
+}
+
+/// As overlaps: at the speed of correction, up to a third faster at the end, and not beyond the limit. Weight pushes
+/// into it.
+TEST(SmoothStep, ViolatedLimitsComeBackAtTheSpeedOfCorrection) {
+  for (const double start : {1.3, -1.1}) {
+    ModelBuilder builder(pendulum(0.0));
+    builder.set_gravity({0, 0, start > 0.0 ? -9.81 : 9.81});
+    const World world(builder.build(), {}, smooth(0.01, 1e-6));
+    Workspace workspace(world);
+    State state{VectorX::Constant(1, start), VectorX::Zero(1)};
+    const double limit = start > 0.0 ? 0.7 : 0.5;
+    const double speed = world.options().contact.correction_speed;
+    for (int i = 0; i < 200; ++i) {
+      const double before = std::abs(state.q[0]);
+      ASSERT_EQ(step(world, state, at_ease(world), workspace, state).status, StepStatus::solved) << "step " << i;
+      const double back = (before - std::abs(state.q[0])) / 0.01;
+      if (before > limit + 0.02) {
+        EXPECT_NEAR(back, speed, 0.01 * speed) << "step " << i;
+      }
+      EXPECT_LE(back, 1.34 * speed) << "step " << i;
+    }
+    EXPECT_LE(std::abs(state.q[0]), limit);
+    EXPECT_NEAR(std::abs(state.q[0]), limit, 1e-3);
+  }
+}
+
+/// But for what weight makes of κ in a step, at most 100 κ.
+TEST(SmoothStep, ViolatedLimitsThatAreNotToBeCorrectedStay) {
+  const double kappa = 1e-6;
+  WorldOptions options = smooth(0.01, kappa);
+  options.contact.correction = 0.0;
+  const World world(pendulum(0.0), {}, options);
+  EXPECT_NEAR(run(world, {VectorX::Constant(1, 1.2), VectorX::Zero(1)}, 100).q[0], 1.2, 100 * 100.0 * kappa);
+}
+
+/// Deep, and where what is left of the violation is between nothing and all that a step does not take back.
+TEST(SmoothStep, ViolatedLimitsHaveDerivatives) {
+  for (const double kappa : kKappas)
+    for (const double q : {1.0, 0.7075, -0.508}) {
+      SCOPED_TRACE(std::to_string(kappa) + " " + std::to_string(q));
+      const World world(pendulum(0.3), {}, tight(0.01, kappa));
+      const State state{VectorX::Constant(1, q), VectorX::Constant(1, 0.2)};
+      Workspace workspace(world);
+      Tape tape;
+      State next;
+      ASSERT_EQ(step(world, state, at_ease(world), workspace, next, &tape).status, StepStatus::solved);
+      StepJacobians jacobians;
+      EXPECT_FALSE(step_jacobians(world, tape, workspace, jacobians));
+      const auto moved = [&](const VectorX& d) -> VectorX {
+        return next_from(world, {state.q + d.segment(0, 1), state.v + d.segment(1, 1)}, d.segment(2, 1), next);
+      };
+      const Difference numeric = difference(moved, 3, 2, {.scale = std::min(1e-3, 100.0 * kappa), .noise = 1e-13});
+      EXPECT_NEAR_RELATIVE(all_columns(jacobians), numeric.jacobian, 1e-6);
+    }
 }
 
 TEST(SmoothStep, DryFrictionHoldsAJoint) {

@@ -1,4 +1,4 @@
-/// Laws of a step with smooth contact: rest, flight, collisions, friction, limits; that scale, place and order do not
+/// Laws of a step with smooth contact: rest, drops, friction, limits; that scale, place and order do not
 /// matter; what is refused.
 
 #include <gtest/gtest.h>
@@ -17,28 +17,6 @@
 
 namespace tangere::test {
 namespace {
-
-/// The momentum that free bodies keep (contact/free_mover.hpp): linear, and angular about the world's origin.
-Vector6 discrete_total(const World& world, const State& state) {
-  Vector6 total = Vector6::Zero();
-  const double h = world.options().time_step;
-  for (int b = 0; b < world.model().num_bodies(); ++b) {
-    const Joint& joint = world.model().joint(b);
-    if (joint.nv != 6) continue;
-    const MassProperties& inertia = world.model().body(b).spec.inertia;
-    const Eigen::Quaterniond quaternion(state.q[joint.first_q + 6], state.q[joint.first_q + 3],
-                                        state.q[joint.first_q + 4], state.q[joint.first_q + 5]);
-    const Matrix3 R = quaternion.toRotationMatrix();
-    const Vector3 r = state.q.segment<3>(joint.first_q);
-    const Vector3 P = inertia.mass * (R * state.v.segment<3>(joint.first_v));
-    const Vector3 w = state.v.segment<3>(joint.first_v + 3);
-    const Vector3 L = inertia.inertia * w;
-    const Vector3 spin = L - 0.5 * h * w.cross(L) + 0.25 * h * h * w.dot(L) * w;
-    total.head<3>() += P;
-    total.tail<3>() += r.cross(P) + R * spin;
-  }
-  return total;
-}
 
 /// No floor, no gravity.
 World in_space(const std::vector<Shape>& shapes, const WorldOptions& options, double friction = 0.5) {
@@ -174,40 +152,6 @@ std::vector<NamedShape> droppable() {
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, SmoothDrop, testing::ValuesIn(droppable()),
                          shape_test_name<testing::TestParamInfo<NamedShape>>);
-
-TEST(SmoothStep, FreeFlightKeepsMomentumToRounding) {
-  const World world = in_space({Box{.size = {0.3, 0.5, 0.9}}}, smooth(0.01, 1e-6));
-  State state{neutral_configuration(world.model()), VectorX::Zero(6)};
-  state.v << 1.0, -2.0, 0.5, 4.0, 0.1, 5.0;
-  const Vector6 before = discrete_total(world, state);
-  state = run(world, state, 1000);
-  EXPECT_NEAR_ABSOLUTE(discrete_total(world, state), before, 1e-11);
-}
-
-TEST(SmoothStep, CollisionsKeepMomentum) {
-  for (const double kappa : {1e-4, 1e-8}) {
-    const World world = in_space(
-        {Box{.size = {0.4, 0.5, 0.6}}, Cone{.height = 0.8, .half_angle = 0.4}, Capsule{.radius = 0.1, .length = 0.5}},
-        smooth(0.01, kappa));
-    State state{neutral_configuration(world.model()), VectorX::Zero(18)};
-    state.q.segment<3>(7) << 1.0, 0.1, 0.05;
-    state.q.segment<3>(14) << -0.9, 0.1, -0.1;
-    state.v.segment<6>(6) << -1.5, 0.0, 0.0, 0.5, 1.0, 2.0;
-    state.v.segment<6>(12) << 1.2, 0.1, 0.1, 1.0, 0.0, 0.3;
-    const Vector6 before = discrete_total(world, state);
-    Workspace workspace(world);
-    double largest = 0.0;
-    for (int i = 0; i < 100; ++i) {
-      const StepResult& result = step(world, state, VectorX::Zero(18), workspace, state);
-      ASSERT_EQ(result.status, StepStatus::solved);
-      ASSERT_EQ(result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)], 0);
-      for (const Contact& contact : result.contacts) largest = std::max(largest, contact.impulse[0]);
-    }
-    EXPECT_GT(largest, 0.3);
-    const Vector6 drift = discrete_total(world, state) - before;
-    EXPECT_LE(drift.cwiseAbs().maxCoeff(), kappa <= 1e-8 ? 1e-8 : 1e-4) << kappa;
-  }
-}
 
 TEST(SmoothStep, SizesAndMassesAreTheSameProblem) {
   // 2⁸ in length, 2⁴ in time: gravity stays; every number is scaled by a power of two, so bits stay too

@@ -9,6 +9,7 @@
 #include <Eigen/Geometry>
 
 #include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/proximity/distance.hpp"
 #include "tangere/sim/step.hpp"
@@ -63,25 +64,10 @@ inline double smallest_distance(const World& world, const State& state) {
   return smallest;
 }
 
-/// Of free bodies, by the velocity that the centre of mass had over the step.
 inline double energy(const World& world, const State& state) {
-  double total = 0.0;
-  const double h = world.options().time_step;
-  for (int b = 0; b < world.model().num_bodies(); ++b) {
-    const Joint& joint = world.model().joint(b);
-    if (joint.nv != 6) continue;
-    const MassProperties& inertia = world.model().body(b).spec.inertia;
-    const Eigen::Quaterniond turned(state.q[joint.first_q + 6], state.q[joint.first_q + 3], state.q[joint.first_q + 4],
-                                    state.q[joint.first_q + 5]);
-    const Vector3 w = state.v.segment<3>(joint.first_v + 3);
-    const Eigen::Quaterniond before(1.0, -0.5 * h * w[0], -0.5 * h * w[1], -0.5 * h * w[2]);
-    const Vector3 velocity =
-        Vector3(state.v.segment<3>(joint.first_v)) + (inertia.center - before.normalized() * inertia.center) / h;
-    const Vector3 center = Vector3(state.q.segment<3>(joint.first_q)) + turned * inertia.center;
-    total += 0.5 * inertia.mass * velocity.squaredNorm() + 0.5 * w.dot(inertia.inertia * w) -
-             inertia.mass * world.model().gravity().dot(center);
-  }
-  return total;
+  Data data(world.model());
+  forward_kinematics(world.model(), data, state.q, state.v);
+  return kinetic_energy(world.model(), data, state.v) + potential_energy(world.model(), data, state.q);
 }
 
 /// A pendulum with limits and dry friction.

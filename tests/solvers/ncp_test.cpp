@@ -143,6 +143,41 @@ TEST(Ncp, ContinuesToAnotherKappaInFewIterations) {
   }
 }
 
+/// As `Projection`, with an error that no step makes smaller, as rounding is.
+class Rounded final : public DenseNcpFunction {
+ public:
+  Projection exact;
+  [[nodiscard]] int num_y() const override { return exact.num_y(); }
+  [[nodiscard]] std::vector<NcpCone> cones() const override { return exact.cones(); }
+  void value(const VectorX& y, const VectorX& z, const VectorX& s, VectorX& f) const override {
+    exact.value(y, z, s, f);
+    f[0] += 1e-13 * ++evaluations_;
+  }
+  void jacobian(const VectorX& y, const VectorX& z, const VectorX& s, MatrixX& J) const override {
+    exact.jacobian(y, z, s, J);
+  }
+
+ private:
+  mutable int evaluations_ = 0;
+};
+
+/// Where both norms grow at rounding that is no jam: the solution stays.
+TEST(Ncp, RefinementsKeepWhatIsSolved) {
+  const double kappa = 1e-4;
+  Random random(6);
+  for (int trial = 0; trial < 50; ++trial) {
+    Rounded projection;
+    for (Eigen::Index i = 0; i < 9; ++i) projection.exact.point[i] = random.normal();
+    const VectorX expected = solved_projection(projection.exact, kappa);
+    DenseNcp problem(projection);
+    NcpSolver solver;
+    for (int again = 0; again < 10; ++again) {
+      ASSERT_EQ(solver.solve(problem, {.kappa = kappa, .num_refinements = 2}).status, NcpStatus::solved);
+      EXPECT_NEAR_ABSOLUTE(problem.y(), expected, 1e-8) << trial << " " << again;
+    }
+  }
+}
+
 TEST(Ncp, SaysWhatWentWrong) {
   Bound bound;
   bound.target = -5.0;
