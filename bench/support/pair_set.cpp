@@ -15,7 +15,8 @@ namespace {
 /// with a spike longer than 1.5, or open, are drawn again.
 Polytope random_polytope(int num_faces, Random& random) {
   while (true) {
-    const Vector3 semi_axes(random.uniform(0.25, 0.7), random.uniform(0.25, 0.7), random.uniform(0.25, 0.7));
+    Vector3 semi_axes;
+    for (const int k : {2, 1, 0}) semi_axes[k] = random.uniform(0.25, 0.7);
     Polytope polytope{MatrixX3(num_faces, 3), VectorX(num_faces)};
     for (int i = 0; i < num_faces; ++i) {
       const Vector3 direction = random.unit_vector();
@@ -96,8 +97,10 @@ PairSet make_pair_set(std::uint64_t seed, int pairs_per_combination) {
       for (int k = 0; k < pairs_per_combination; ++k) {
         const Shape A = random_shape(kinds[i], random);
         const Shape B = random_shape(kinds[j], random);
-        const Pose X_WA(random.rotation(), random.normal3());
-        const Vector3 p_AB_W = random.uniform(0.15, 4.0) * random.unit_vector();
+        const Vector3 p_WA = random.normal3();
+        const Pose X_WA(random.rotation(), p_WA);
+        const Vector3 direction = random.unit_vector();
+        const Vector3 p_AB_W = random.uniform(0.15, 4.0) * direction;
         const Pose X_WB(random.rotation(), X_WA.p + p_AB_W);
         set.pairs.push_back({combination, A, B, X_WA, X_WB});
       }

@@ -30,6 +30,7 @@ inline void require_pose(const Pose& X, const char* name) {
 
 /// A first query of a pair waits for memory longer than it computes: ask for all of it at once.
 inline void prefetch(const SupportTerms* terms) {
+  if (terms == nullptr) return;
   constexpr int kLine = 64;
   constexpr int kLines = 12;
   const char* at = reinterpret_cast<const char*>(terms);

@@ -61,7 +61,7 @@ TEST(Mjcf, ManyKindsOfContact) {
   std::string geoms;
   for (int i = 1; i <= 2000; ++i) {
     const std::string bits = std::to_string(i);
-    geoms += "<geom size='.1' contype='" + bits + "' conaffinity='" + bits + "'/>";
+    geoms += "<geom size='.1' mass='.001' contype='" + bits + "' conaffinity='" + bits + "'/>";
   }
   const Robot robot = read_world("<body name='b'><joint/>" + geoms + "</body>");
   EXPECT_EQ(body_of(robot, "b").shapes[1233].group, 1234U);

@@ -94,7 +94,7 @@ TEST(RecordingGltf, HasTheTrueShapes) {
     for (const Vector3& direction : {Vector3(1, 0, 0), Vector3(0, 0, -1), Vector3(0.48, 0.64, -0.6)}) {
       double reach = -1e300;
       for (std::size_t i = 0; i < positions.size(); i += 3)
-        reach = std::max(reach, direction.dot(Vector3(positions[i], positions[i + 1], positions[i + 2])));
+        reach = std::max(reach, direction.dot(Eigen::Vector3f(&positions[i]).cast<double>()));
       EXPECT_NEAR(reach, direction.dot(support(*shape.shape, direction)), 0.01 * shape.shape->set().outer_radius)
           << shape.name;
     }

@@ -11,9 +11,22 @@ const std::vector<JointType>& all_joint_types() {
   return types;
 }
 
+namespace {
+
+// Draws are statements of their own: which argument of a call is drawn first is the compiler's choice, and the models
+// are those of the fixtures.
+
+Pose random_pose(double reach, Random& random) {
+  const Vector3 p = reach * random.normal3();
+  return {random.rotation(), p};
+}
+
+}  // namespace
+
 BodySpec random_body(const std::string& name, Random& random) {
   // the inertia of a random ellipsoid, somewhere
-  const Vector3 axes(random.uniform(0.1, 0.5), random.uniform(0.1, 0.5), random.uniform(0.1, 0.5));
+  Vector3 axes;
+  for (const int k : {2, 1, 0}) axes[k] = random.uniform(0.1, 0.5);
   MassProperties inertia = mass_properties(Ellipsoid{.semi_axes = axes}, random.uniform(500.0, 2000.0));
   const Matrix3 R = random.rotation();
   inertia.inertia = R * inertia.inertia * R.transpose();
@@ -26,9 +39,10 @@ JointSpec random_joint(JointType type, const std::string& name, Random& random) 
   JointSpec joint;
   joint.name = name;
   joint.type = type;
-  joint.X_PJ = Pose(random.rotation(), 0.5 * random.normal3());
-  joint.X_CJ = Pose(random.rotation(), 0.3 * random.normal3());
-  joint.axis = random.uniform(0.5, 2.0) * random.unit_vector();
+  joint.X_PJ = random_pose(0.5, random);
+  joint.X_CJ = random_pose(0.3, random);
+  joint.axis = random.unit_vector();
+  joint.axis *= random.uniform(0.5, 2.0);
   joint.axis2 = random.unit_vector();
   joint.pitch = random.uniform(-0.3, 0.3);
   const bool has_position = num_positions(type) == num_velocities(type);
@@ -48,9 +62,10 @@ JointSpec random_joint(JointType type, const std::string& name, Random& random) 
 Model random_chain(int num_bodies, std::uint64_t seed) {
   Random random(seed);
   ModelBuilder builder("chain");
-  for (int i = 0; i < num_bodies; ++i)
-    builder.add_body(random_body("body" + std::to_string(i), random),
-                     random_joint(JointType::revolute, "joint" + std::to_string(i), random), i - 1);
+  for (int i = 0; i < num_bodies; ++i) {
+    const JointSpec joint = random_joint(JointType::revolute, "joint" + std::to_string(i), random);
+    builder.add_body(random_body("body" + std::to_string(i), random), joint, i - 1);
+  }
   return builder.build();
 }
 
@@ -72,13 +87,20 @@ std::vector<Vector6> random_wrenches(const Model& model, Random& random) {
 
 namespace {
 
+/// The joint is drawn first.
+int add_random_body(ModelBuilder& builder, JointType type, const std::string& name, Random& random, int parent) {
+  const JointSpec joint = random_joint(type, name, random);
+  return builder.add_body(random_body(name, random), joint, parent);
+}
+
 Model single(JointType type) {
   Random random(100 + static_cast<std::uint64_t>(type));
   ModelBuilder builder("single");
   builder.set_gravity({1.0, -2.0, -9.81});
-  builder.add_body(random_body("body", random), random_joint(type, "joint", random));
+  const JointSpec joint = random_joint(type, "joint", random);
+  builder.add_body(random_body("body", random), joint);
   // something beyond, so that the joint carries more than one body
-  builder.add_body(random_body("tip", random), random_joint(JointType::revolute, "tip", random), "body");
+  add_random_body(builder, JointType::revolute, "tip", random, 0);
   return builder.build();
 }
 
@@ -89,7 +111,7 @@ Model chain() {
   int parent = kWorld;
   for (const JointType type : all_joint_types()) {
     const std::string name(to_string(type));
-    parent = builder.add_body(random_body(name, random), random_joint(type, name, random), parent);
+    parent = add_random_body(builder, type, name, random, parent);
   }
   return builder.build();
 }
@@ -98,12 +120,12 @@ Model chain() {
 Model forest() {
   Random random(8);
   ModelBuilder builder("forest");
-  builder.add_body(random_body("ground", random), random_joint(JointType::fixed, "ground", random));
+  add_random_body(builder, JointType::fixed, "ground", random, kWorld);
   for (int i = 0; i < 20; ++i) {
     const JointType type = all_joint_types()[static_cast<std::size_t>(random.index(9))];
     const int parent = i == 0 || i == 10 ? kWorld : random.index(builder.num_bodies());
     const std::string name = std::string(to_string(type)) + std::to_string(i);
-    builder.add_body(random_body(name, random), random_joint(type, name, random), parent);
+    add_random_body(builder, type, name, random, parent);
   }
   return builder.build();
 }
@@ -112,21 +134,17 @@ Model forest() {
 Model quadruped() {
   Random random(9);
   ModelBuilder builder("quadruped");
-  const auto bare = [&](JointType type, const std::string& name) {
+  const auto add_bare = [&](JointType type, const std::string& name, int parent) {
     JointSpec joint = random_joint(type, name, random);
     joint.dofs.clear();
-    return joint;
+    return builder.add_body(random_body(name, random), joint, parent);
   };
-  builder.add_body(random_body("base", random), bare(JointType::free, "base"));
+  const int base = add_bare(JointType::free, "base", kWorld);
   for (int leg = 0; leg < 4; ++leg) {
-    std::string parent = "base";
-    for (const char* part : {"hip", "thigh", "shin"}) {
-      const std::string name = part + std::to_string(leg);
-      builder.add_body(random_body(name, random), bare(JointType::revolute, name), parent);
-      parent = name;
-    }
-    builder.add_body(random_body("foot" + std::to_string(leg), random),
-                     bare(JointType::fixed, "foot" + std::to_string(leg)), parent);
+    int parent = base;
+    for (const char* part : {"hip", "thigh", "shin"})
+      parent = add_bare(JointType::revolute, part + std::to_string(leg), parent);
+    add_bare(JointType::fixed, "foot" + std::to_string(leg), parent);
   }
   return builder.build();
 }
