@@ -59,6 +59,9 @@ struct Barrier {
   }
 };
 
+/// Of the squared Newton decrement.
+constexpr double kNearCentre = 0.05;
+
 }  // namespace
 
 VectorX slacks(const ConvexSet& set, const Vector3& p, double alpha, const VectorX& y) {
@@ -98,7 +101,9 @@ RowSupport support_by_rows(const ConvexSet& set, const Vector3& n, double accura
       if (!(decrement > 1e-16)) break;
       const double now = t * cost.dot(x) + barrier.value(s);
       double length = 1.0;
-      while (length > 1e-12) {
+      // near the centre whole steps stay inside and converge, and values are too coarse to tell
+      const bool near = decrement < kNearCentre;
+      while (!near && length > 1e-12) {
         const VectorX trial = x + length * step;
         if (t * cost.dot(trial) + barrier.value(barrier.G * trial + barrier.fixed) <= now - 0.1 * length * decrement)
           break;
