@@ -105,12 +105,13 @@ TEST_P(Rows, DerivativeOfTheSupportFollowsFromTheMultipliers) {
   for (const RowDerivative& entry : set.derivatives)
     analytic[entry.parameter] += at.z[entry.row] * entry.value * point[entry.column] * scale[entry.parameter];
 
-  const auto support_at = [&](const VectorX& d) -> VectorX {
-    const Shape moved = shape.with_parameters(theta + scale.cwiseProduct(d));
-    return VectorX::Constant(1, n.dot(support(moved, n)));
-  };
-  const Difference numeric = difference(support_at, static_cast<int>(theta.size()), 1, {.scale = 1e-4});
-  EXPECT_NEAR_ABSOLUTE(analytic, VectorX(numeric.jacobian.transpose()), 1e-6 * set.outer_radius);
+  const VectorX numeric = finite_difference_gradient(
+      [&](const VectorX& d) {
+        const Shape moved = shape.with_parameters(theta + scale.cwiseProduct(d));
+        return n.dot(support(moved, n));
+      },
+      static_cast<int>(theta.size()), 1e-4);
+  EXPECT_NEAR_ABSOLUTE(analytic, numeric, 1e-6 * set.outer_radius);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllShapes, Rows, testing::ValuesIn(bounded_convex_shapes()),
