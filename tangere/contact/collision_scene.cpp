@@ -13,7 +13,7 @@ namespace tangere {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Bodies that turn against each other by more within a step, in radians, may meet where nothing is near yet.
+/// Bodies that move by more within a step, in units of the smaller one, may turn and meet where nothing is near yet.
 constexpr double kTurnsFast = 0.02;
 
 double reach_of(const CollisionShape& shape) {
@@ -47,7 +47,6 @@ ContactFinder::ContactFinder(const Model& model, const CollisionScene& scene) {
   const std::size_t count = scene.shapes().size();
   poses_.resize(count);
   speeds_.resize(count);
-  spins_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     const CollisionShape& shape = scene.shape(model, static_cast<int>(i));
     (void)broad_phase_.add({Vector3::Zero(), Vector3::Zero()}, {shape.group, shape.mask});
@@ -69,16 +68,11 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
     const Pose X_WB = body_pose(model, data, at.body);
     poses_[i] = X_WB * shape.X_BS;
     speeds_[i] = 0.0;
-    spins_[i] = 0.0;
     if (!way_of(model, at.body).empty()) {
-      const Vector6 twist = velocities.twist(model, data, at.body, X_WB.p);
-      speeds_[i] = largest_speed(twist, at.reach) + model.gravity().norm() * time_step;
-      spins_[i] = twist.tail<3>().norm();
-      if (expected != nullptr) {
-        const Vector6 next = expected->twist(model, data, at.body, X_WB.p);
-        speeds_[i] = std::max(speeds_[i], largest_speed(next, at.reach));
-        spins_[i] = std::max(spins_[i], next.tail<3>().norm());
-      }
+      speeds_[i] =
+          largest_speed(velocities.twist(model, data, at.body, X_WB.p), at.reach) + model.gravity().norm() * time_step;
+      if (expected != nullptr)
+        speeds_[i] = std::max(speeds_[i], largest_speed(expected->twist(model, data, at.body, X_WB.p), at.reach));
     }
     broad_phase_.update(static_cast<int>(i),
                         widened(bounds(shape.shape, poses_[i]), 0.5 * options.margin + speeds_[i] * time_step));
@@ -97,8 +91,10 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
     ManifoldOptions query;
     const double speed = speeds_[static_cast<std::size_t>(a)] + speeds_[static_cast<std::size_t>(b)];
     query.margin = std::min(options.margin + speed * time_step, detail::kLargestSize);
-    const double spin = spins_[static_cast<std::size_t>(a)] + spins_[static_cast<std::size_t>(b)];
-    query.ahead = spin * time_step > kTurnsFast;
+    // an impact may turn what comes as fast as it comes
+    const double reach =
+        std::min(scene.shapes()[static_cast<std::size_t>(a)].reach, scene.shapes()[static_cast<std::size_t>(b)].reach);
+    query.ahead = speed * time_step > kTurnsFast * reach;
     query.derivatives = motions != nullptr;
     for (const Manifold& patch : manifolds(A.shape, X_WA, B.shape, X_WB, query, manifolds_)) {
       for (int k = 0; k < patch.num_points; ++k) {

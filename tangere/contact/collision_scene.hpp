@@ -51,9 +51,7 @@ class ContactFinder {
   BroadPhase broad_phase_;
   ManifoldWorkspace manifolds_;
   std::vector<Pose> poses_;
-  /// Of the fastest point of each shape, and how fast it turns.
   std::vector<double> speeds_;
-  std::vector<double> spins_;
   bool placed_ = false;
 };
 

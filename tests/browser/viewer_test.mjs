@@ -661,7 +661,9 @@ const cases = {
       await page.waitForFunction(() => /ended/.test(document.querySelector('.note').textContent));
       assert.equal(await third.page.evaluate(() => window.tangere.recording.frames.length), dropped.frames.length);
       await checkPoses(third.page, dropped, 0);
-      assert.deepEqual(third.complaints(), []);
+      // a run that has ended meanwhile is asked for again and again, until the drop ends that: the browser tells of the last time
+      const ended = /WebSocket is closed before the connection is established/;
+      assert.deepEqual(third.complaints().filter((text) => !ended.test(text)), []);
       await third.context.close();
       const recording = JSON.parse(fs.readFileSync(record, 'utf8'));
       assert.equal(await page.evaluate(() => window.tangere.recording.frames.length), recording.frames.length);
