@@ -39,7 +39,7 @@ constexpr int kPatience = 2;
 /// Rows of G and M are padded with zeros to a power of two, so that they are whole registers.
 constexpr int padded(int n) { return n <= 2 ? n : n <= 4 ? 4 : 8; }
 
-/// Such a row as one value, at any address (the compilers' own vector types).
+/// Such a row as one value (the compilers' own vector types).
 template <int P>
 struct RowOf;
 template <>
@@ -48,15 +48,21 @@ struct RowOf<1> {
 };
 template <>
 struct RowOf<2> {
-  using Type = double __attribute__((vector_size(16), aligned(8), may_alias));
+  using Type = double __attribute__((vector_size(16)));
 };
 template <>
 struct RowOf<4> {
-  using Type = double __attribute__((vector_size(32), aligned(8), may_alias));
+  using Type = double __attribute__((vector_size(32)));
 };
 template <>
 struct RowOf<8> {
-  using Type = double __attribute__((vector_size(64), aligned(8), may_alias));
+  using Type = double __attribute__((vector_size(64)));
+};
+
+/// A row in memory, at any address.
+template <int P>
+struct [[gnu::packed, gnu::may_alias]] RowInMemory {
+  typename RowOf<P>::Type row;
 };
 
 /// The program and the iterate as plain arrays, and scratch of one number a row. `G` has padded rows.
@@ -131,8 +137,8 @@ class Run {
     return sum;
   }
 
-  static Row load(const double* from) { return *reinterpret_cast<const Row*>(from); }
-  static void store(const Row& row, double* to) { *reinterpret_cast<Row*>(to) = row; }
+  static Row load(const double* from) { return reinterpret_cast<const RowInMemory<P>*>(from)->row; }
+  static void store(const Row& row, double* to) { reinterpret_cast<RowInMemory<P>*>(to)->row = row; }
 
   void copy_Q() {
     for (int a = 0; a < N; ++a)
