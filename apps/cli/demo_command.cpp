@@ -111,9 +111,9 @@ bool show_sweep(const std::filesystem::path& scenes, DemoPages& pages) {
   for (const BlockError& block : gradients.blocks) worst = std::max(worst, block.worst);
   const std::string numbers = formatted(
       "%d steps in %.2f s (%.1f times real time), up to %d contacts; gradients of %d steps, %d columns compared "
-      "with differences (%d at ties left out), worst error %.1e of the block",
+      "with differences (%d left out, at ties or too near them), worst error %.1e of the block",
       run.num_steps, run.wall_seconds, run.simulated_seconds / run.wall_seconds, run.most_contacts, gradients.num_steps,
-      gradients.num_compared(), gradients.num_ties, worst);
+      gradients.num_compared(), gradients.num_ties + gradients.num_unclear, worst);
   std::printf("An arm among things of every shape: %s.\n%s\n\n", numbers.c_str(), gradients.passed() ? "PASS" : "FAIL");
   std::fflush(stdout);
   pages.add_recording({"sweep.html", "An arm among things of every shape",

@@ -23,6 +23,8 @@ constexpr int kLevels = 7;
 constexpr int kSmoothLevels = 16;
 /// Differences must be surer of themselves than what they judge.
 constexpr double kUnclear = 0.2 * kGradientTolerance;
+/// Velocities of a step are good to this part of themselves: a short difference is no surer.
+constexpr double kRounding = 1e-13;
 /// A frame that turns by more has jumped to another direction to follow.
 constexpr double kJump = 0.3;
 
@@ -135,6 +137,8 @@ void GradientCheck::check_column(int number, int column, double first_h) {
     return std::max(error.head(nv).cwiseAbs().maxCoeff() / size_q_[kind],
                     error.tail(nv).cwiseAbs().maxCoeff() / size_v_[kind]);
   };
+  const double rounding = kRounding * (1.0 + next_.v.cwiseAbs().maxCoeff()) *
+                          std::max(world_.options().time_step / size_q_[kind], 1.0 / size_v_[kind]);
   ++report_.num_columns;
 
   // the largest difference within the branch
@@ -160,7 +164,7 @@ void GradientCheck::check_column(int number, int column, double first_h) {
     for (std::size_t j = 0; j < above.size(); ++j) {
       power *= 4.0;
       row.push_back(row[j] + (row[j] - above[j]) / (power - 1.0));
-      const double error = std::max(relative(row[j + 1] - row[j]), relative(row[j + 1] - above[j]));
+      const double error = std::max({relative(row[j + 1] - row[j]), relative(row[j + 1] - above[j]), rounding / h});
       if (error >= best_error) continue;
       best_error = error;
       best = row[j + 1];
