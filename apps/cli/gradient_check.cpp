@@ -23,7 +23,7 @@ constexpr int kLevels = 7;
 constexpr int kSmoothLevels = 16;
 /// Differences must be surer of themselves than what they judge.
 constexpr double kUnclear = 0.2 * kGradientTolerance;
-/// Velocities of a step are good to this part of themselves: a short difference is no surer.
+/// Velocities of a step are good to this part of themselves, and to what the rounding of positions makes of them.
 constexpr double kRounding = 1e-13;
 /// A frame that turns by more has jumped to another direction to follow.
 constexpr double kJump = 0.3;
@@ -137,8 +137,10 @@ void GradientCheck::check_column(int number, int column, double first_h) {
     return std::max(error.head(nv).cwiseAbs().maxCoeff() / size_q_[kind],
                     error.tail(nv).cwiseAbs().maxCoeff() / size_v_[kind]);
   };
-  const double rounding = kRounding * (1.0 + next_.v.cwiseAbs().maxCoeff()) *
-                          std::max(world_.options().time_step / size_q_[kind], 1.0 / size_v_[kind]);
+  // a short difference is no surer than this over its length
+  const double rounding_of_v =
+      kRounding * (1.0 + next_.v.cwiseAbs().maxCoeff()) + std::numeric_limits<double>::epsilon() * size_v_[0];
+  const double rounding = rounding_of_v * std::max(world_.options().time_step / size_q_[kind], 1.0 / size_v_[kind]);
   ++report_.num_columns;
 
   // the largest difference within the branch
