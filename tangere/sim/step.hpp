@@ -122,7 +122,8 @@ struct Tape {
 };
 
 /// Memory of steps and of their derivatives, and the warm start. One per thread. Nothing is allocated for up to as many
-/// contacts, rows and impacts as it has seen; derivatives through impacts inside a step allocate.
+/// contacts, rows and impacts as it has seen, but by derivatives in sizes of shapes and by the approximations of a
+/// bounce (GradientMode::reflection and saltation).
 class Workspace {
  public:
   explicit Workspace(const World& world);
