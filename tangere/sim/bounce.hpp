@@ -21,10 +21,11 @@
 /// With it the time of impact moves with the state, which is most of the gradient of a motion that bounces:
 /// dc = − n dq_c / (n ∂q_c/∂c), n the gradient of the distance.
 ///
-/// Only the trees that meet are treated so, and all others take the step as it is. It holds where nothing but smooth
-/// forces and impacts act on these trees: if another row pushes them in the same step (a contact that rests, a limit, a
-/// constraint), or if a tree meets something more than `kMostImpacts` times, the whole step follows the discrete rule
-/// instead: `StepResult::impacts` is empty, and `bounced_at_end` says so.
+/// Only the trees that meet, and those they touch or are joined to, are treated so, and all others take the step as it
+/// is. Rows that hold what rests, friction, loops and mimics act on them as smooth forces do. Where a row has to stop
+/// something in the same step, or reaches a tree that is not hit, or if a tree meets something more than
+/// `kMostImpacts` times, the whole step follows the discrete rule instead: `StepResult::impacts` is empty, and
+/// `bounced_at_end` says so.
 
 #include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/workspace_memory.hpp"
