@@ -32,14 +32,10 @@ void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedSt
   }
 
   acceleration_ = (step.v_plus - step.v) / dt;
-  if (impact) {
-    rest_.setZero(model.nv());
-  } else {
-    for (const int k : step.floating_dofs)
-      acceleration_.segment<3>(k) -= step.v.segment<3>(k + 3).cross(step.v.segment<3>(k));
-  }
+  for (const int k : step.floating_dofs)
+    acceleration_.segment<3>(k) -= step.v.segment<3>(k + 3).cross(step.v.segment<3>(k));
   const InverseDynamicsDerivatives derivatives =
-      inverse_dynamics_derivatives(model, data, step.q, impact ? rest_ : step.v_inertial, acceleration_, wrenches());
+      inverse_dynamics_derivatives(model, data, step.q, step.v_inertial, acceleration_, wrenches());
   factor_mass_matrix(model, data, step.implicit_inertia);
   ScratchMatrix::View r_q = r_q_.reset(model.nv(), model.nv());
   ScratchMatrix::View r_v = r_v_.reset(model.nv(), model.nv());
@@ -156,7 +152,8 @@ void LcpDerivatives::solve_rows_transposed(ScratchMatrix& x) {
 }
 
 /// df of all rows, from J_C Y − s_x.
-void LcpDerivatives::set_forces(ScratchVector::ConstView right, Eigen::Ref<VectorX> df) {
+template <class Forces>
+void LcpDerivatives::set_forces(ScratchVector::ConstView right, Forces&& df) {
   df.setZero();
   if (right.size() == 0) return;
   df_.reset(1, right.size()) = right.transpose();
@@ -166,15 +163,13 @@ void LcpDerivatives::set_forces(ScratchVector::ConstView right, Eigen::Ref<Vecto
   for (const Follower& follower : followers_) df[follower.row] = follower.slope * df_C[follower.normal];
 }
 
-void LcpDerivatives::force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& df_dtau) {
-  const Eigen::Index nv = d_q_.rows();
-  const auto rows = static_cast<Eigen::Index>(place_of_row_.size());
-  MatrixX* const parts[] = {&df_dq, &df_dv, &df_dtau};
-  for (MatrixX* out : parts) out->resize(rows, nv);
-  for (Eigen::Index column = 0; column < 3 * nv; ++column) {
+ScratchMatrix::ConstView LcpDerivatives::force_derivatives() {
+  ScratchMatrix::View out = forces_.reset(static_cast<Eigen::Index>(place_of_row_.size()), right_.cols());
+  for (Eigen::Index column = 0; column < out.cols(); ++column) {
     row_scratch_.reset(right_.rows()) = right_.view().col(column);
-    set_forces(std::as_const(row_scratch_).view(), parts[column / nv]->col(column % nv));
+    set_forces(std::as_const(row_scratch_).view(), out.col(column));
   }
+  return std::as_const(forces_).view();
 }
 
 /// z += A⁻ᵀ h: with gᵀ dv⁺ + hᵀ df_C = −gᵀ Y + (Kᵀ g + A⁻ᵀ h)ᵀ (J_C Y − s), forces are one more term of z.
@@ -237,7 +232,7 @@ void LcpDerivatives::forward(const Model& model, const Data& data, VectorArgumen
 }
 
 void LcpDerivatives::respond(const Model& model, const Data& data, const ContactProblem& problem,
-                             Eigen::Ref<VectorX> r_x, VectorArgument s_x, VectorX* df) {
+                             Eigen::Ref<VectorX> r_x, VectorArgument s_x, ScratchVector* df) {
   ScratchVector::View right = row_scratch_.reset(J_.rows());
   for (std::size_t i = 0; i < clamped_.size(); ++i)
     if (const int solved = solved_of_clamped_[i]; solved >= 0) right[solved] -= s_x[static_cast<Eigen::Index>(i)];
@@ -257,8 +252,7 @@ void LcpDerivatives::respond(const Model& model, const Data& data, const Contact
     r_x.noalias() += K_.view() * right;
   }
   if (df == nullptr) return;
-  df->resize(static_cast<Eigen::Index>(place_of_row_.size()));
-  set_forces(std::as_const(row_scratch_).view(), *df);
+  set_forces(std::as_const(row_scratch_).view(), df->reset(static_cast<Eigen::Index>(place_of_row_.size())));
 }
 
 }  // namespace tangere

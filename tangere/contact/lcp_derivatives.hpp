@@ -34,7 +34,7 @@ struct SolvedStep {
   const ContactProblem& problem;
   const VectorX& q;
   const VectorX& v;
-  /// The v that the inverse dynamics see: without bodies whose axes the step turns afterwards.
+  /// The v that the inverse dynamics see: without bodies whose axes the step turns afterwards; zero in an impact.
   const VectorX& v_inertial;
   const VectorX& v_plus;
   /// Of the rows.
@@ -80,8 +80,8 @@ class LcpDerivatives {
 
   // df, wherever it is asked for, has all rows of the problem (0 for those at a fixed bound), and needs RowUse::all
 
-  /// df/d(q, v, τ): number of rows x nv, after `expand`.
-  void force_derivatives(MatrixX& df_dq, MatrixX& df_dv, MatrixX& df_dtau);
+  /// df/d(q, v, τ): number of rows x 3 nv, after `expand`.
+  [[nodiscard]] ScratchMatrix::ConstView force_derivatives();
 
   /// gᵀ dv⁺/d(q, v, τ), and g_fᵀ df/d(q, v, τ) added to it unless g_f is empty; after `linearise`.
   void reverse(const Model& model, const Data& data, VectorArgument g, VectorArgument g_f, VectorX& g_q, VectorX& g_v,
@@ -91,7 +91,7 @@ class LcpDerivatives {
                VectorX& dv_plus, VectorX* df = nullptr);
   /// The r_x and s_x of a variable that moves bodies or the shapes on them (in place: both are added to). For side 0
   /// (A) or 1 (B) of a block, the twist of what it touches about a point; for a body, the change of its twist at some
-  /// velocities (zero if only shapes move).
+  /// velocities (zero if only shapes move). Give them by std::ref: functions that are larger would be allocated.
   struct Displacement {
     std::function<Vector6(const RowBlock& block, int side, const Vector3& about)> shapes;
     std::function<Vector6(int body, const Vector3& about, const BodyVelocities& velocities)> twist;
@@ -99,7 +99,7 @@ class LcpDerivatives {
     std::function<FrameChange(const RowBlock& block)> change;
   };
   void displace(const Model& model, const Data& data, const SolvedStep& step, const Displacement& displacement,
-                Eigen::Ref<VectorX> r_x, VectorX& s_x);
+                Eigen::Ref<VectorX> r_x, Eigen::Ref<VectorX> s_x);
   /// Where a row is among the clamped ones; -1 if it is not.
   [[nodiscard]] int place_of_row(int row) const { return place_of_row_[static_cast<std::size_t>(row)]; }
   /// The a and the wrenches that the smooth terms are taken at (empty if nothing pushes).
@@ -109,7 +109,7 @@ class LcpDerivatives {
   }
   /// dv⁺ for any variable, −P r_x − K s_x: r_x of size nv (becomes the answer), s_x one a clamped row.
   void respond(const Model& model, const Data& data, const ContactProblem& problem, Eigen::Ref<VectorX> r_x,
-               VectorArgument s_x, VectorX* df = nullptr);
+               VectorArgument s_x, ScratchVector* df = nullptr);
 
  private:
   /// Clamped rows of a pair that are reduced: they are first … first + count − 1 of the clamped ones, and together the
@@ -153,7 +153,8 @@ class LcpDerivatives {
   void factor_straight();
   void solve_rows(ScratchMatrix& x);
   void solve_rows_transposed(ScratchMatrix& x);
-  void set_forces(ScratchVector::ConstView right, Eigen::Ref<VectorX> df);
+  template <class Forces>
+  void set_forces(ScratchVector::ConstView right, Forces&& df);
   void add_force_gradient(VectorArgument g_f);
 
   double time_step_ = 0.0;
@@ -172,7 +173,6 @@ class LcpDerivatives {
   bool pushed_ = false;
   std::vector<BodyVelocities> velocities_;  // at v⁺ and at v
   VectorX acceleration_;
-  VectorX rest_;
   Matrix6X columns_A_;
   Matrix6X columns_B_;
   Matrix6X rates_A_;
@@ -208,6 +208,7 @@ class LcpDerivatives {
   ScratchVector z_;
   ScratchVector row_scratch_;
   ScratchMatrix df_;
+  ScratchMatrix forces_;
 };
 
 }  // namespace tangere

@@ -288,7 +288,7 @@ void LcpDerivatives::other_targets(const Model& model, const SolvedStep& step) {
 }
 
 void LcpDerivatives::displace(const Model& model, const Data& data, const SolvedStep& step,
-                              const Displacement& displacement, Eigen::Ref<VectorX> r_x, VectorX& s_x) {
+                              const Displacement& displacement, Eigen::Ref<VectorX> r_x, Eigen::Ref<VectorX> s_x) {
   const ContactProblem& problem = step.problem;
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBlock& block = problem.blocks[b];

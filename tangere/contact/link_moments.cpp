@@ -31,16 +31,13 @@ LinkMoments carried_by(const Model& model, const LinkMoments& link, const Parame
   const Links& links = model.links();
   const Pose X_LP = to_pose(links.bodies[static_cast<std::size_t>(model.body(p.index).parent)].X_LB);
   const Vector6 twist = placement_twist(X_LP, model.joint(p.index).spec.X_PJ, p.component, Vector3::Zero());
-  std::vector<char> beyond(static_cast<std::size_t>(model.num_bodies()), 0);
   LinkMoments change;
-  // parents come first
   for (int b = p.index; b < model.num_bodies(); ++b) {
-    const int parent = model.body(b).parent;
-    if (b != p.index && (parent == kWorld || beyond[static_cast<std::size_t>(parent)] == 0)) continue;
     if (links.bodies[static_cast<std::size_t>(b)].link != links.bodies[static_cast<std::size_t>(p.index)].link)
       continue;
-    beyond[static_cast<std::size_t>(b)] = 1;
-    carry_moments(model, link, b, twist, change);
+    int up = b;
+    while (up > p.index) up = model.body(up).parent;
+    if (up == p.index) carry_moments(model, link, b, twist, change);
   }
   return change;
 }

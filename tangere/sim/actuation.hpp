@@ -19,14 +19,13 @@ struct ActuationDerivatives {
 void actuation_derivatives(const World& world, VectorArgument q, VectorArgument v, VectorArgument u,
                            ActuationDerivatives& out);
 
-/// Columns of τ to columns of u.
-template <class Tau>
-void to_controls(const World& world, const ActuationDerivatives& actuation, const Tau& d_tau, MatrixX& d_u) {
+/// Columns of τ to columns of u, of which there are nu already.
+template <class Tau, class Control>
+void to_controls(const World& world, const ActuationDerivatives& actuation, const Tau& d_tau, Control&& d_u) {
   if (world.actuators().empty()) {
     d_u = d_tau;
     return;
   }
-  d_u.resize(d_tau.rows(), world.nu());
   for (int i = 0; i < world.nu(); ++i)
     d_u.col(i) = actuation.d_u[i] * d_tau.col(world.actuators()[static_cast<std::size_t>(i)].dof);
 }

@@ -137,7 +137,21 @@ bool hit_tree(const World& world, int body, ImpactEvent& impact) {
   return true;
 }
 
-/// The trees that meet, and whatever touches them meanwhile. Only contacts of theirs that touch are kept.
+/// Trees that loops and mimics join to those that are hit are hit too. False if there are none left.
+bool hit_joined_trees(const World& world, ImpactEvent& impact) {
+  const Model& model = world.model();
+  bool more = false;
+  const auto join = [&](int A, int B) {
+    if (!is_hit(world, impact, A) && !is_hit(world, impact, B)) return;
+    for (const int body : {A, B}) more = hit_tree(world, body, impact) || more;
+  };
+  for (const LoopConstraint& constraint : model.constraints()) join(constraint.body_A, constraint.body_B);
+  for (int b = 0; b < model.num_bodies(); ++b)
+    if (const int source = model.joint(b).mimic_source; source >= 0) join(b, source);
+  return more;
+}
+
+/// The trees that meet, and whatever touches them or is joined to them. Only contacts of theirs that touch are kept.
 void hit_trees(const World& world, Workspace::Memory& m) {
   ContactProblem& problem = m.impact_problem;
   const Contact& first = problem.contacts[static_cast<std::size_t>(nearest_bouncing(problem.contacts, m.bouncing))];
@@ -149,7 +163,7 @@ void hit_trees(const World& world, Workspace::Memory& m) {
     return contact.distance <= touching && is_hit(world, m.impact, contact);
   };
   for (bool more = true; more;) {
-    more = false;
+    more = hit_joined_trees(world, m.impact);
     for (const Contact& contact : problem.contacts)
       if (touches(contact))
         for (const int body : {contact.body_A, contact.body_B}) more = hit_tree(world, body, m.impact) || more;
@@ -165,16 +179,26 @@ void hit_trees(const World& world, Workspace::Memory& m) {
   m.impact.contact = nearest_bouncing(problem.contacts, m.bouncing);
 }
 
-/// Whether some row pushes the trees that are hit.
-bool pushes_hit(const World& world, const ContactProblem& problem, const LcpSolution& solution,
-                const ImpactEvent& impact) {
-  const auto nv = static_cast<std::size_t>(world.nv());
-  for (std::size_t r = 0; r < problem.rows.size(); ++r) {
-    if (solution.f[static_cast<Eigen::Index>(r)] == 0.0) continue;
-    for (std::size_t k = 0; k < nv; ++k)
-      if (impact.dofs[k] != 0 && problem.J[r * nv + k] != 0.0) return true;
+/// Whether trees that are hit fly as the rows of a part, from the velocity v on, have them: rows that push them push
+/// nothing else that moves, and normals and limits among them hold what rests. A row that stops what comes at the speed
+/// w does so by the end of the part only: on the way it lets it in by up to dt w / 2.
+bool rows_hold(const World& world, const ContactProblem& problem, const LcpSolution& solution, const VectorX& v,
+               const ImpactEvent& impact) {
+  const double touching = std::max(world.options().contact.touching, kMeets);
+  const double slow = 2.0 * touching / world.options().time_step;
+  for (int r = 0; r < problem.num_rows(); ++r) {
+    if (solution.f[r] == 0.0) continue;
+    const auto J = problem.jacobian(world.nv()).row(r);
+    bool pushes_hit = false;
+    bool pushes_others = false;
+    for (Eigen::Index k = 0; k < J.size(); ++k)
+      if (J[k] != 0.0) (impact.dofs[static_cast<std::size_t>(k)] != 0 ? pushes_hit : pushes_others) = true;
+    if (!pushes_hit) continue;
+    const RowKind kind = problem.rows[static_cast<std::size_t>(r)].kind;
+    const bool stops = (kind == RowKind::normal || kind == RowKind::limit) && J.dot(v) < -slow;
+    if (pushes_others || stops) return false;
   }
-  return false;
+  return true;
 }
 
 /// Counts the impact. False if a tree has had too many.
@@ -227,7 +251,7 @@ void note(const LcpSolution& solution, StepResult& result) {
 bool pass_impact(const World& world, VectorArgument u, const LcpSolution& before, Workspace::Memory& m, Tape* tape) {
   const bool with_motions = tape != nullptr;
   hit_trees(world, m);
-  if (!count_impact(m) || pushes_hit(world, m.problem, before, m.impact)) return false;
+  if (!count_impact(m) || !rows_hold(world, m.problem, before, m.before_impact.v, m.impact)) return false;
   const LcpSolution& impact = solve_impact(world, m.at_impact, m);
   note(impact, m.result);
   if (tape != nullptr) {
@@ -247,7 +271,7 @@ bool pass_impact(const World& world, VectorArgument u, const LcpSolution& before
   set_aside_next(world, with_motions, m);
   const LcpSolution& after = solve_after(world, m.after_impact, with_motions, m);
   note(after, m.result);
-  if (!m.v_plus.allFinite() || pushes_hit(world, m.after_problem, after, m.impact)) return false;
+  if (!m.v_plus.allFinite() || !rows_hold(world, m.after_problem, after, m.after_impact.v, m.impact)) return false;
   if (tape != nullptr)
     record(m.after_impact, u, after, m.after_problem, tape->parts[2 * static_cast<std::size_t>(tape->num_impacts) - 1]);
   fly_on(world, m);

@@ -21,14 +21,12 @@
 /// With it the time of impact moves with the state, which is most of the gradient of a motion that bounces:
 /// dc = − n dq_c / (n ∂q_c/∂c), n the gradient of the distance.
 ///
-/// Only the trees that meet are treated so, and all others take the step as it is. It holds where nothing but smooth
-/// forces and impacts act on these trees: if another row pushes them in the same step (a contact that rests, a limit, a
-/// constraint), or if a tree meets something more than `kMostImpacts` times, the whole step follows the discrete rule
-/// instead: `StepResult::impacts` is empty, and `bounced_at_end` says so.
+/// Only the trees that meet, and those they touch or are joined to, are treated so, and all others take the step as it
+/// is. Rows that hold what rests, friction, loops and mimics act on them as smooth forces do. Where a row has to stop
+/// something in the same step, or reaches a tree that is not hit, or if a tree meets something more than
+/// `kMostImpacts` times, the whole step follows the discrete rule instead: `StepResult::impacts` is empty, and
+/// `bounced_at_end` says so.
 
-#include <vector>
-
-#include "tangere/sim/lone_body.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/workspace_memory.hpp"
 
@@ -63,77 +61,17 @@ const LcpSolution& solve_after(const World& world, const State& at, bool with_mo
 /// The impact of a tape as the derivatives want it, with the world's `impact_model`; `zero` (nv) must outlive it.
 [[nodiscard]] SolvedStep solved_impact(const Tape& impact, const VectorX& zero);
 
-/// dv⁺ of an impact with respect to the state at it, and with RowUse::all how its impulses move.
-struct ImpactMap {
-  MatrixX q;
-  MatrixX v;
-  ImpulseJacobians impulses;
-};
-[[nodiscard]] ImpactMap impact_map(const World& world, const Tape& impact, Workspace::Memory& m,
-                                   LcpDerivatives::RowUse use = LcpDerivatives::RowUse::reduced);
+/// The chain rule over the parts (bounce_chain.hpp), made when it is first asked for.
+[[nodiscard]] BounceChain& bounce_chain(Workspace::Memory& m);
 
-/// How the parts of such a step move with some variables, a column each.
-struct BounceColumns {
-  BounceColumns(int nv, int count, int num_impacts)
-      : q(MatrixX::Zero(nv, count)),
-        v(MatrixX::Zero(nv, count)),
-        before(MatrixX::Zero(nv, count)),
-        impacts(static_cast<std::size_t>(num_impacts),
-                {MatrixX::Zero(nv, count), MatrixX::Zero(nv, count), Eigen::RowVectorXd::Zero(count), {}}) {}
-
-  /// The state itself.
-  MatrixX q;
-  MatrixX v;
-  /// dv⁺ of the step without the impacts.
-  MatrixX before;
-  /// How its impulses move; only where they are asked for.
-  MatrixX impulses_before;
-  struct Impact {
-    /// dv⁺ of the impact and of the step after it, the states they start from held.
-    MatrixX impact;
-    MatrixX after;
-    /// The distance at the impact, the state there held.
-    Eigen::RowVectorXd distance;
-    /// The impulses of the impact, the state there held; empty: held too.
-    MatrixX impulses;
-  };
-  std::vector<Impact> impacts;
-  /// Moments of lone bodies; null: held.
-  const MomentColumns* moments = nullptr;
-};
-
-/// The chain rule over the parts, for any variables.
-class BounceChain {
- public:
-  /// With RowUse::all for impulses too.
-  BounceChain(const World& world, const Tape& tape, Workspace& workspace,
-              LcpDerivatives::RowUse use = LcpDerivatives::RowUse::reduced);
-
-  /// dv⁺ of a part with respect to the state it starts from, and to the control; of the one before the impacts, also
-  /// how its impulses move.
-  struct Part {
-    MatrixX q;
-    MatrixX v;
-    MatrixX u;
-    ImpulseJacobians impulses;
-  };
-  [[nodiscard]] const Part& before() const { return before_; }
-  [[nodiscard]] const Part& after(int impact) const { return after_[static_cast<std::size_t>(impact)]; }
-
-  /// How the next state moves, and all impulses (impulse_derivatives.hpp).
-  void apply(const BounceColumns& x, MatrixX& q_next, MatrixX& v_next, MatrixX* impulses = nullptr) const;
-
- private:
-  const World& world_;
-  const Tape& tape_;
-  Part before_;
-  std::vector<ImpactMap> impacts_;
-  std::vector<Part> after_;
-};
-
-/// Jacobians of such a step, and of its impulses.
-void bounce_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
+/// Derivatives of such a step, and of its impulses; what is null is not asked for.
+void bounce_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians* out,
                       ImpulseJacobians* impulses = nullptr);
+/// `g_impulses` may be empty.
+void bounce_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
+                VectorArgument g_impulses, StateTangent& g_state, VectorX& g_u);
+void bounce_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
+                StateTangent& d_next, VectorX* d_impulses = nullptr);
 
 /// Where contacts bounced by the discrete rule: replaces the exact Jacobians `out` by an approximation of those of the
 /// motion, GradientMode::reflection or saltation. False if nothing bounced: `out` is as it was.

@@ -5,6 +5,7 @@
 #include "tangere/contact/least_squares.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
+#include "tangere/sim/bounce_chain.hpp"
 #include "tangere/sim/integration.hpp"
 #include "tangere/sim/lone_body.hpp"
 
@@ -105,19 +106,22 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   Tape after;
   record(then, tape.u, later, m.after_problem, after);
   const VectorX a_p = rate(then.v);
-  const ImpactMap H = impact_map(world, impact, m);
+  PartMap map;
+  set_impact_map(world, impact, m, LcpDerivatives::RowUse::reduced, map);
+  const MatrixX H_q = map.velocity.view().leftCols(nv);
+  const MatrixX H_v = map.velocity.view().rightCols(nv);
   StepJacobians plain;
   (void)step_jacobians(world, after, workspace, plain);
 
   const Eigen::RowVectorXd earlier = normal.transpose() / normal.dot(at.v);
   MatrixX Q = MatrixX::Identity(nv, nv);
   Q.noalias() += (then.v - at.v) * earlier;
-  MatrixX V_q = H.q;
-  V_q.noalias() += (a_p - H.q * at.v - H.v * a) * earlier;
+  MatrixX V_q = H_q;
+  V_q.noalias() += (a_p - H_q * at.v - H_v * a) * earlier;
   out.q_q = plain.q_q * Q + plain.q_v * V_q;
   out.v_q = plain.v_q * Q + plain.v_v * V_q;
-  out.q_v = plain.q_v * H.v;
-  out.v_v = plain.v_v * H.v;
+  out.q_v = plain.q_v * H_v;
+  out.v_v = plain.v_v * H_v;
   out.q_u = plain.q_u;
   out.v_u = plain.v_u;
   return true;

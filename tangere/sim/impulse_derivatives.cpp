@@ -27,21 +27,21 @@ void step_impulses(const Tape& tape, VectorX& out) {
   }
 }
 
-void expanded_impulses(const World& world, Workspace::Memory& m, ImpulseJacobians& out) {
-  m.derivatives.force_derivatives(out.q, out.v, m.block_q);
-  to_controls(world, m.actuation, m.block_q, out.u);
-}
-
 void part_impulses(const World& world, const Tape& part, Workspace::Memory& m, ImpulseJacobians& out) {
+  const int nv = world.nv();
   linearise(world, part, m, LcpDerivatives::RowUse::all);
   m.derivatives.expand(world.model(), m.data);
-  expanded_impulses(world, m, out);
+  const ScratchMatrix::ConstView f = m.derivatives.force_derivatives();
+  out.q = f.leftCols(nv);
+  out.v = f.middleCols(nv, nv);
+  out.u.resize(f.rows(), world.nu());
+  to_controls(world, m.actuation, f.rightCols(nv), out.u);
 }
 
 bool impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out) {
   Workspace::Memory& m = workspace.memory();
   if (tape.bounced())
-    bounce_jacobians(world, tape, workspace, m.event, &out);
+    bounce_jacobians(world, tape, m, nullptr, &out);
   else
     part_impulses(world, tape, m, out);
   return has_rough_contacts(tape);
@@ -55,14 +55,7 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
                                        std::to_string(g_impulses.size()));
   Workspace::Memory& m = workspace.memory();
   if (tape.bounced()) {
-    const StepJacobians& next = m.event;
-    const ImpulseJacobians& f = m.event_impulses;
-    bounce_jacobians(world, tape, workspace, m.event, &m.event_impulses);
-    m.other_q = next.q_q.transpose() * g.q + next.v_q.transpose() * g.v + f.q.transpose() * g_impulses;
-    m.other_v = next.q_v.transpose() * g.q + next.v_v.transpose() * g.v + f.v.transpose() * g_impulses;
-    g_u = next.q_u.transpose() * g.q + next.v_u.transpose() * g.v + f.u.transpose() * g_impulses;
-    g_state.q = m.other_q;
-    g_state.v = m.other_v;
+    bounce_vjp(world, tape, m, g, g_impulses, g_state, g_u);
   } else {
     linearise(world, tape, m, LcpDerivatives::RowUse::all);
     reverse_integration(world, tape, g, m);
@@ -78,13 +71,7 @@ bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
   require_control(world, du);
   Workspace::Memory& m = workspace.memory();
   if (tape.bounced()) {
-    const StepJacobians& next = m.event;
-    const ImpulseJacobians& f = m.event_impulses;
-    bounce_jacobians(world, tape, workspace, m.event, &m.event_impulses);
-    d_impulses = f.q * d.q + f.v * d.v + f.u * du;
-    m.other_q = next.q_q * d.q + next.q_v * d.v + next.q_u * du;
-    d_next.v = next.v_q * d.q + next.v_v * d.v + next.v_u * du;
-    d_next.q = m.other_q;
+    bounce_jvp(world, tape, m, d, du, d_next, &d_impulses);
   } else {
     linearise(world, tape, m, LcpDerivatives::RowUse::all);
     forward_rows(world, tape, d, du, m, d_next, &d_impulses);

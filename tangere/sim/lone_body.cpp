@@ -18,9 +18,9 @@ std::vector<LoneBody> find_lone_bodies(const Model& model, const std::vector<cha
   return out;
 }
 
-MomentColumns moment_columns(const World& world, std::span<const StepParameter> parameters) {
+void set_moment_columns(const World& world, std::span<const StepParameter> parameters, MomentColumns& out) {
   const Links& links = world.model().links();
-  MomentColumns out(world.lone_bodies().size(), static_cast<int>(parameters.size()));
+  out.reset(world.lone_bodies().size(), parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].kind != StepParameter::Kind::model) continue;
     const Parameter& p = parameters[i].model;
@@ -30,6 +30,11 @@ MomentColumns moment_columns(const World& world, std::span<const StepParameter> 
       if (link >= 0 && world.lone_bodies()[b].first_v == links[link].v)
         out.at(b, static_cast<int>(i)) = moment_change(world.model(), moments_of(links[link]), p);
   }
+}
+
+MomentColumns moment_columns(const World& world, std::span<const StepParameter> parameters) {
+  MomentColumns out;
+  set_moment_columns(world, parameters, out);
   return out;
 }
 

@@ -28,8 +28,11 @@ namespace tangere {
 /// How the moments of lone bodies change with some variables, a column each; null for columns beyond these.
 class MomentColumns {
  public:
-  MomentColumns(std::size_t num_bodies, int columns)
-      : columns_(static_cast<std::size_t>(columns)), changes_(num_bodies * columns_) {}
+  /// All zero.
+  void reset(std::size_t num_bodies, std::size_t columns) {
+    columns_ = columns;
+    changes_.assign(num_bodies * columns, {});
+  }
 
   [[nodiscard]] LinkMoments& at(std::size_t body, int column) {
     return changes_[body * columns_ + static_cast<std::size_t>(column)];
@@ -40,11 +43,12 @@ class MomentColumns {
   }
 
  private:
-  std::size_t columns_;
+  std::size_t columns_ = 0;
   std::vector<LinkMoments> changes_;
 };
 
 /// By parameters of a step, a column each.
+void set_moment_columns(const World& world, std::span<const StepParameter> parameters, MomentColumns& out);
 [[nodiscard]] MomentColumns moment_columns(const World& world, std::span<const StepParameter> parameters);
 
 /// The velocity in body axes changes at this rate in free flight: −M⁻¹ (what turning axes add).

@@ -13,6 +13,7 @@
 #include "tangere/multibody/inverse_dynamics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/bounce.hpp"
+#include "tangere/sim/bounce_chain.hpp"
 #include "tangere/sim/lone_body.hpp"
 #include "tangere/sim/smooth_step.hpp"
 #include "tangere/sim/workspace_memory.hpp"
@@ -73,7 +74,8 @@ Workspace::Memory::Memory(const World& world)
       velocities(world.model()),
       expected_velocities(world.model()),
       finder(world.model(), world.scene()),
-      lcp(world.model()) {
+      lcp(world.model()),
+      no_force(VectorX::Zero(world.nv())) {
   if (world.options().formulation != Formulation::lcp) smooth = std::make_unique<SmoothMemory>(world);
 }
 Workspace::Memory::~Memory() = default;

@@ -62,7 +62,8 @@ struct StepResult {
   /// Those that bounced inside the step, impact after impact.
   std::span<const Contact> impacts{};
   /// Whether impacts were to bounce inside the step (BounceMode::event) and did so by the discrete rule, at its end:
-  /// another row pushes the same bodies, or one of them meets something more than kMostImpacts times.
+  /// a normal or a limit stops the same bodies in this step, or one of them meets something more than kMostImpacts
+  /// times.
   bool bounced_at_end = false;
   /// All rows of the step, their sets and impulses. Valid until the next step.
   std::span<const Row> rows{};
@@ -122,7 +123,8 @@ struct Tape {
 };
 
 /// Memory of steps and of their derivatives, and the warm start. One per thread. Nothing is allocated for up to as many
-/// contacts, rows and impacts as it has seen; derivatives through impacts inside a step allocate.
+/// contacts, rows and impacts as it has seen, but by derivatives in sizes of shapes and by the approximations of a
+/// bounce (GradientMode::reflection and saltation).
 class Workspace {
  public:
   explicit Workspace(const World& world);

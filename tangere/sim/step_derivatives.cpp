@@ -136,7 +136,7 @@ bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
   if (workspace.memory().smooth != nullptr) return smooth_jacobians(world, tape, workspace.memory(), out);
   const bool rough = has_rough_contacts(tape);
   if (tape.bounced()) {
-    bounce_jacobians(world, tape, workspace, out);
+    bounce_jacobians(world, tape, workspace.memory(), &out);
     return rough;
   }
   Workspace::Memory& m = workspace.memory();
@@ -147,6 +147,7 @@ bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
   const int nv = world.nv();
   out.v_q = m.derivatives.d_q();
   out.v_v = m.derivatives.d_v();
+  out.v_u.resize(nv, world.nu());
   to_controls(world, m.actuation, m.derivatives.d_tau(), out.v_u);
 
   const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
@@ -207,7 +208,12 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
   require_tangent(world, "g", g);
   Workspace::Memory& m = workspace.memory();
   if (m.smooth != nullptr) return smooth_vjp(world, tape, m, g, g_state, g_u);
-  if (tape.bounced() || approximates_bounces(mode)) {
+  const VectorX no_impulses;
+  if (tape.bounced()) {
+    bounce_vjp(world, tape, m, g, no_impulses, g_state, g_u);
+    return has_rough_contacts(tape);
+  }
+  if (approximates_bounces(mode)) {
     const bool other = step_jacobians(world, tape, workspace, m.event, mode);
     m.other_q = m.event.q_q.transpose() * g.q + m.event.v_q.transpose() * g.v;
     m.other_v = m.event.q_v.transpose() * g.q + m.event.v_v.transpose() * g.v;
@@ -216,7 +222,6 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
     g_state.v = m.other_v;
     return other;
   }
-  const VectorX no_impulses;
   linearise(world, tape, m);
   reverse_integration(world, tape, g, m);
   m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
@@ -268,10 +273,7 @@ bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
   Workspace::Memory& m = workspace.memory();
   if (m.smooth != nullptr) return smooth_jvp(world, tape, m, d, du, d_next);
   if (tape.bounced()) {
-    bounce_jacobians(world, tape, workspace, m.event);
-    m.other_q = m.event.q_q * d.q + m.event.q_v * d.v + m.event.q_u * du;
-    d_next.v = m.event.v_q * d.q + m.event.v_v * d.v + m.event.v_u * du;
-    d_next.q = m.other_q;
+    bounce_jvp(world, tape, m, d, du, d_next);
   } else {
     linearise(world, tape, m);
     forward_rows(world, tape, d, du, m, d_next);

@@ -94,6 +94,7 @@ VelocityJacobians velocity_jacobians(const World& world, const Tape& tape, Works
   m.derivatives.linearise(world.model(), m.data, step, LcpDerivatives::RowUse::all);
   const ContactProblem::JacobianMap J = tape.problem.jacobian(nv);
   VelocityJacobians out{J * v_q + m.derivatives.s_q(), J * v_v + m.derivatives.s_v(), {}};
+  out.u.resize(J.rows(), world.nu());
   to_controls(world, m.actuation, MatrixX(J * v_tau), out.u);
   return out;
 }

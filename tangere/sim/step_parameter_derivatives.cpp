@@ -8,16 +8,18 @@
 ///   restitution                    s = J v of the rows that bounce
 ///
 /// Where something bounced inside the step that is so for each of its parts, and the distance at the impact moves with
-/// placements; the chain rule (bounce.hpp) does the rest.
+/// placements; the chain rule (bounce_chain.hpp) does the rest.
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
 #include "tangere/sim/bounce.hpp"
+#include "tangere/sim/bounce_chain.hpp"
 #include "tangere/sim/integration.hpp"
 #include "tangere/sim/smooth_step.hpp"
 #include "tangere/sim/step_parameters.hpp"
@@ -37,14 +39,22 @@ bool is_beyond(const Model& model, int body, int joint) {
 class ParameterColumns {
  public:
   ParameterColumns(const World& world, const Model& model, Data& data, const Tape& tape, LcpDerivatives& derivatives,
-                   const SolvedStep& step)
-      : world_(world), model_(model), data_(data), tape_(tape), derivatives_(derivatives), step_(step) {}
+                   const SolvedStep& step, ParameterScratch& scratch)
+      : world_(world),
+        model_(model),
+        data_(data),
+        tape_(tape),
+        derivatives_(derivatives),
+        step_(step),
+        scratch_(scratch) {}
 
-  /// dv⁺ / d(parameter), into `column`; and how the impulses of the rows move, if they are asked for.
-  void fill(const StepParameter& p, Eigen::Ref<VectorX> column, VectorX* impulses = nullptr) {
-    column.setZero();
-    bounds_.setZero(tape_.problem.num_rows());
-    s_.setZero(static_cast<Eigen::Index>(derivatives_.clamped().size()));
+  /// dv⁺ / d(parameter), into scratch.column; and how the impulses of the rows move, if they are asked for, into
+  /// scratch.forces.
+  void fill(const StepParameter& p, bool with_impulses) {
+    VectorX& column = scratch_.column;
+    column.setZero(model_.nv());
+    (void)scratch_.bounds.reset(tape_.problem.num_rows());
+    (void)scratch_.s.reset(static_cast<Eigen::Index>(derivatives_.clamped().size()));
     switch (p.kind) {
       case Kind::model:
         add_model(p.model, column);
@@ -62,8 +72,9 @@ class ParameterColumns {
         add_size(p, column);
         break;
     }
-    derivatives_.respond(model_, data_, tape_.problem, column, s_, impulses);
-    if (impulses != nullptr) *impulses += bounds_;
+    derivatives_.respond(model_, data_, tape_.problem, column, scratch_.s.view(),
+                         with_impulses ? &scratch_.forces : nullptr);
+    if (with_impulses) scratch_.forces.view() += scratch_.bounds.view();
   }
 
   /// Whether a size was asked for that moves a contact which takes part, and in a way that has no derivative.
@@ -88,13 +99,12 @@ class ParameterColumns {
     const bool impact = tape_.problem.time_step == 0.0;
     // nothing but inertia acts in an impact, which has no duration
     if (impact && (passive || p.kind == Parameter::Kind::rest || p.kind == Parameter::Kind::gravity)) return;
-    const VectorX rest = VectorX::Zero(model_.nv());
     // dampers see every velocity, inertia not those of lone bodies
-    const VectorX& v = impact ? rest : (passive ? tape_.v : step_.v_inertial);
+    const VectorX& v = passive ? tape_.v : step_.v_inertial;
     inverse_dynamics_parameter_derivatives(model_, data_, tape_.q, v, derivatives_.acceleration(), std::span(&p, 1),
-                                           smooth_, derivatives_.wrenches());
+                                           scratch_.smooth, derivatives_.wrenches());
     const double dt = impact ? 1.0 : tape_.problem.time_step;
-    r += dt * smooth_.col(0);
+    r += dt * scratch_.smooth.col(0);
     // dampers and springs act at the end of the step
     if (passive && !is_free(p.index)) {
       if (p.kind == Parameter::Kind::damping) r[p.index] += dt * (tape_.v_plus[p.index] - tape_.v[p.index]);
@@ -111,7 +121,7 @@ class ParameterColumns {
       const BodyRows& pair = tape_.problem.pairs[static_cast<std::size_t>(block.pair)];
       return carried_body(p, side == 0 ? pair.body_A : pair.body_B, about);
     };
-    derivatives_.displace(model_, data_, step_, {carried, twist, {}}, r, s_);
+    derivatives_.displace(model_, data_, step_, {std::ref(carried), std::ref(twist), {}}, r, scratch_.s.view());
   }
 
   /// The twist of a body as the placement of a joint moves.
@@ -139,7 +149,7 @@ class ParameterColumns {
       const double normal = tape_.f[derivatives_.clamped()[static_cast<std::size_t>(follower.normal)]];
       const double force = std::copysign(normal, follower.slope);
       r -= force * problem.jacobian(model_.nv()).row(follower.row).transpose();
-      bounds_[follower.row] = force;
+      scratch_.bounds[follower.row] = force;
     }
   }
 
@@ -151,8 +161,8 @@ class ParameterColumns {
       const Contact& contact = contact_of(problem.rows[i]);
       if (shape != contact.shape_A && shape != contact.shape_B) continue;
       const int other = shape == contact.shape_A ? contact.shape_B : contact.shape_A;
-      s_[place] += world_.scene().shape(model_, other).restitution *
-                   problem.jacobian(model_.nv()).row(static_cast<Eigen::Index>(i)).dot(tape_.v);
+      scratch_.s[place] += world_.scene().shape(model_, other).restitution *
+                           problem.jacobian(model_.nv()).row(static_cast<Eigen::Index>(i)).dot(tape_.v);
     }
   }
 
@@ -163,7 +173,7 @@ class ParameterColumns {
       return carried_shape(p, side == 0 ? contact.shape_A : contact.shape_B, about);
     };
     const auto twist = [](int, const Vector3&, const BodyVelocities&) -> Vector6 { return Vector6::Zero(); };
-    derivatives_.displace(model_, data_, step_, {carried, twist, {}}, r, s_);
+    derivatives_.displace(model_, data_, step_, {std::ref(carried), std::ref(twist), {}}, r, scratch_.s.view());
   }
 
   void add_size(const StepParameter& p, Eigen::Ref<VectorX> r) {
@@ -172,7 +182,7 @@ class ParameterColumns {
       if (block.contact < 0 || !takes_part(block)) return {};
       return size_change(p, tape_.problem.contacts[static_cast<std::size_t>(block.contact)]);
     };
-    derivatives_.displace(model_, data_, step_, {none, none, change}, r, s_);
+    derivatives_.displace(model_, data_, step_, {none, none, std::ref(change)}, r, scratch_.s.view());
   }
 
   /// Whether a row of it is clamped; what is at its bound pushes as its normal does, or not at all.
@@ -210,71 +220,69 @@ class ParameterColumns {
   const Tape& tape_;
   LcpDerivatives& derivatives_;
   const SolvedStep& step_;
-  VectorX s_;
-  /// How the bounds of rows at them move, their normals held.
-  VectorX bounds_;
-  MatrixX smooth_;
+  ParameterScratch& scratch_;
   bool is_rough_ = false;
 };
 
 /// Columns of one part, and of its impulses if they are asked for.
-void fill_columns(ParameterColumns& columns, const Tape& part, std::span<const StepParameter> parameters, MatrixX& out,
-                  MatrixX* impulses) {
-  VectorX column;
-  if (impulses != nullptr) impulses->resize(part.problem.num_rows(), out.cols());
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto at = static_cast<Eigen::Index>(i);
-    columns.fill(parameters[i], out.col(at), impulses == nullptr ? nullptr : &column);
-    if (impulses != nullptr) impulses->col(at) = column;
+void fill_columns(ParameterColumns& columns, const Tape& part, std::span<const StepParameter> parameters,
+                  ParameterScratch& scratch, ScratchMatrix& out, ScratchMatrix* impulses) {
+  const auto count = static_cast<Eigen::Index>(parameters.size());
+  ScratchMatrix::View velocity = out.reset(part.v_plus.size(), count);
+  if (impulses != nullptr) (void)impulses->reset(part.problem.num_rows(), count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    columns.fill(parameters[static_cast<std::size_t>(i)], impulses != nullptr);
+    velocity.col(i) = scratch.column;
+    if (impulses != nullptr) impulses->view().col(i) = scratch.forces.view();
   }
 }
 
-LcpDerivatives::RowUse rows_for(const MatrixX* impulses) {
-  return impulses == nullptr ? LcpDerivatives::RowUse::reduced : LcpDerivatives::RowUse::all;
+LcpDerivatives::RowUse rows_for(bool impulses) {
+  return impulses ? LcpDerivatives::RowUse::all : LcpDerivatives::RowUse::reduced;
 }
 
 /// dv⁺ of a step without impact, or of the part before or after it. These answer whether something has no derivative.
 bool fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
-               MatrixX& out, MatrixX* impulses = nullptr) {
-  linearise(world, tape, m, rows_for(impulses));
+               ScratchMatrix& out, ScratchMatrix* impulses = nullptr) {
+  linearise(world, tape, m, rows_for(impulses != nullptr));
   const SolvedStep step = solved_step(world, tape, m);
-  ParameterColumns columns(world, world.model(), m.data, tape, m.derivatives, step);
-  fill_columns(columns, tape, parameters, out, impulses);
+  ParameterColumns columns(world, world.model(), m.data, tape, m.derivatives, step, m.parameters);
+  fill_columns(columns, tape, parameters, m.parameters, out, impulses);
   return columns.is_rough();
 }
 
 /// v_p of an impact, and the distance there.
 bool fill_impact(const World& world, const Tape& impact, int contact, Workspace::Memory& m,
-                 std::span<const StepParameter> parameters, BounceColumns::Impact& out, MatrixX* impulses) {
+                 std::span<const StepParameter> parameters, BounceColumns::Impact& out, bool with_impulses) {
   const Model& weightless = *world.impact_model();
   prepare_impacts(world, m);
-  const VectorX zero = VectorX::Zero(world.nv());
-  const SolvedStep step = solved_impact(impact, zero);
-  m.derivatives.linearise(weightless, *m.impact_data, step, rows_for(impulses));
-  ParameterColumns columns(world, weightless, *m.impact_data, impact, m.derivatives, step);
-  fill_columns(columns, impact, parameters, out.impact, impulses);
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    out.distance[static_cast<Eigen::Index>(i)] = columns.distance(parameters[i], contact);
+  const SolvedStep step = solved_impact(impact, m.no_force);
+  m.derivatives.linearise(weightless, *m.impact_data, step, rows_for(with_impulses));
+  ParameterColumns columns(world, weightless, *m.impact_data, impact, m.derivatives, step, m.parameters);
+  fill_columns(columns, impact, parameters, m.parameters, out.impact, with_impulses ? &out.impulses : nullptr);
+  for (std::size_t i = 0; i < parameters.size(); ++i) out.distance.row(0)[i] = columns.distance(parameters[i], contact);
   return columns.is_rough();
 }
 
-/// Of the next state, and of all impulses if they are asked for, of a step with impacts inside.
-bool fill_bounce(const World& world, const Tape& tape, Workspace& workspace, std::span<const StepParameter> parameters,
-                 StepParameterJacobians& out, MatrixX* impulses) {
-  Workspace::Memory& m = workspace.memory();
-  const MomentColumns moments = moment_columns(world, parameters);
-  BounceColumns columns(world.nv(), static_cast<int>(parameters.size()), tape.num_impacts);
-  columns.moments = &moments;
+/// Of a step with impacts inside, and of all its impulses if they are asked for: answers in the chain.
+bool fill_bounce(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
+                 bool with_impulses) {
+  BounceChain& chain = bounce_chain(m);
+  BounceColumns& columns = chain.columns;
+  columns.reset(world.nv(), static_cast<int>(parameters.size()), tape.num_impacts);
+  set_moment_columns(world, parameters, m.parameters.moments);
+  columns.moments = &m.parameters.moments;
   bool rough =
-      fill_part(world, tape, m, parameters, columns.before, impulses == nullptr ? nullptr : &columns.impulses_before);
+      fill_part(world, tape, m, parameters, columns.before, with_impulses ? &columns.impulses_before : nullptr);
   for (int i = 0; i < tape.num_impacts; ++i) {
     BounceColumns::Impact& impact = columns.impacts[static_cast<std::size_t>(i)];
     rough = fill_impact(world, tape.impact(i), tape.events[static_cast<std::size_t>(i)].contact, m, parameters, impact,
-                        impulses == nullptr ? nullptr : &impact.impulses) ||
+                        with_impulses) ||
             rough;
     rough = fill_part(world, tape.after_impact(i), m, parameters, impact.after) || rough;
   }
-  BounceChain(world, tape, workspace, rows_for(impulses)).apply(columns, out.q, out.v, impulses);
+  chain.linearise(world, tape, m, rows_for(with_impulses));
+  chain.apply(world, tape);
   return rough;
 }
 
@@ -286,18 +294,20 @@ bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
   if (m.smooth != nullptr) return smooth_parameter_jacobians(world, tape, m, parameters, out);
   if (tape.bounced()) {
-    const bool rough = fill_bounce(world, tape, workspace, parameters, out, nullptr);
+    const bool rough = fill_bounce(world, tape, m, parameters, false);
+    out.q = m.chain->q();
+    out.v = m.chain->v();
     return rough || has_rough_contacts(tape);
   }
-  const auto count = static_cast<int>(parameters.size());
-  const MomentColumns moments = moment_columns(world, parameters);
-  out.v.resize(world.nv(), count);
-  out.q.setZero(world.nv(), count);
-  const bool rough = fill_part(world, tape, m, parameters, out.v);
+  const bool rough = fill_part(world, tape, m, parameters, m.parameters.velocity);
+  out.v = m.parameters.velocity.view();
+  // without an effect on the old position
+  out.q.setZero(out.v.rows(), out.v.cols());
+  ScratchMatrix::View way = m.parameters.velocity.view();
+  way *= world.options().integrator == Integrator::semi_implicit ? world.options().time_step : 0.0;
+  set_moment_columns(world, parameters, m.parameters.moments);
   const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
-  m.block_q = MatrixX::Zero(world.nv(), count);
-  if (world.options().integrator == Integrator::semi_implicit) m.block_q = world.options().time_step * out.v;
-  integration.forward(out.q, m.block_q, out.v, &moments);
+  integration.forward(out.q, way, out.v, &m.parameters.moments);
   return rough || has_rough_contacts(tape);
 }
 
@@ -305,12 +315,13 @@ bool impulse_parameter_jacobians(const World& world, const Tape& tape, Workspace
                                  std::span<const StepParameter> parameters, MatrixX& out) {
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
   bool rough = has_rough_contacts(tape);
+  Workspace::Memory& m = workspace.memory();
   if (tape.bounced()) {
-    StepParameterJacobians next;
-    rough = fill_bounce(world, tape, workspace, parameters, next, &out) || rough;
+    rough = fill_bounce(world, tape, m, parameters, true) || rough;
+    out = m.chain->impulses();
   } else {
-    MatrixX v(world.nv(), static_cast<Eigen::Index>(parameters.size()));
-    rough = fill_part(world, tape, workspace.memory(), parameters, v, &out) || rough;
+    rough = fill_part(world, tape, m, parameters, m.parameters.velocity, &m.parameters.impulses) || rough;
+    out = m.parameters.impulses.view();
   }
   return rough;
 }

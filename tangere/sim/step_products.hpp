@@ -22,8 +22,7 @@ void finish_reverse(const World& world, Workspace::Memory& m, StateTangent& g_st
 void forward_rows(const World& world, const Tape& tape, const StateTangent& d, VectorArgument du, Workspace::Memory& m,
                   StateTangent& d_next, VectorX* d_impulses = nullptr);
 
-/// How the impulses of one part of a step move: linearised anew, or after LcpDerivatives::expand of all its rows.
+/// How the impulses of one part of a step move.
 void part_impulses(const World& world, const Tape& part, Workspace::Memory& m, ImpulseJacobians& out);
-void expanded_impulses(const World& world, Workspace::Memory& m, ImpulseJacobians& out);
 
 }  // namespace tangere

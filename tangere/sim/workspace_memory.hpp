@@ -7,12 +7,14 @@
 #include "tangere/contact/lcp_derivatives.hpp"
 #include "tangere/sim/actuation.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
+#include "tangere/sim/lone_body.hpp"
 #include "tangere/sim/step.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 
 namespace tangere {
 
 struct SmoothMemory;
+class BounceChain;
 
 /// Trees in a step with impacts, each since its last one: q ⊕ dt (x u + ½ x² a), velocity u + x a, x the part of the
 /// step since then. One number a coordinate; a is the change of the velocity over a whole step.
@@ -21,6 +23,20 @@ struct Flight {
   VectorX u;
   VectorX a;
   VectorX since;
+};
+
+/// Of derivatives in parameters.
+struct ParameterScratch {
+  MomentColumns moments;
+  /// dv⁺ and impulses, a column each.
+  ScratchMatrix velocity;
+  ScratchMatrix impulses;
+  /// Of one parameter: r_x, then dv⁺; s_x; the impulses and how their bounds move, of one a row.
+  VectorX column;
+  ScratchVector s;
+  ScratchVector forces;
+  ScratchVector bounds;
+  MatrixX smooth;
 };
 
 struct Workspace::Memory {
@@ -74,7 +90,11 @@ struct Workspace::Memory {
   VectorX impact_way;
   Matrix6X impact_columns;
   StepJacobians event;
-  ImpulseJacobians event_impulses;
+  /// Null until derivatives through impacts are asked for.
+  std::unique_ptr<BounceChain> chain;
+  VectorX bounce_product;
+  /// nv zeros.
+  VectorX no_force;
 
   // derivatives
   ActuationDerivatives actuation;
@@ -88,6 +108,7 @@ struct Workspace::Memory {
   VectorX other_v;
   VectorX other_tau;
   std::vector<RowSet> other_sets;
+  ParameterScratch parameters;
 };
 
 /// Whether all numbers are ones that steps take (kLargestCoordinate). False for NaN too.

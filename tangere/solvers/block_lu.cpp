@@ -40,8 +40,10 @@ void multiply_vector(const double* A, const double* x, double* y, double sign) {
   store8(y, load8(y) + product * splat8(sign));
 }
 
-/// By operations on columns, which are whole registers: A E = I, and E is the inverse.
-bool invert(double* A) {
+/// By operations on columns, which are whole registers: A E = I, and E is the inverse. The sign of A's determinant, 0
+/// if it is singular.
+int invert(double* A) {
+  int sign = 1;
   Vec8 left[kSize];
   Vec8 inverse[kSize];
   for (int c = 0; c < kSize; ++c) {
@@ -54,7 +56,8 @@ bool invert(double* A) {
     for (int c = p + 1; c < kSize; ++c)
       if (std::abs(left[c][p]) > std::abs(left[best][p])) best = c;
     const double pivot = left[best][p];
-    if (!(std::abs(pivot) > 0.0) || !std::isfinite(pivot)) return false;
+    if (!(std::abs(pivot) > 0.0) || !std::isfinite(pivot)) return 0;
+    if ((pivot < 0.0) != (best != p)) sign = -sign;
     std::swap(left[p], left[best]);
     std::swap(inverse[p], inverse[best]);
     left[p] *= splat8(1.0 / pivot);
@@ -67,7 +70,7 @@ bool invert(double* A) {
     }
   }
   for (int c = 0; c < kSize; ++c) store8(A + kStride * c, inverse[c]);
-  return true;
+  return sign;
 }
 
 }  // namespace
@@ -139,10 +142,12 @@ void BlockLu::clear() { values_.assign(static_cast<std::size_t>(blocks_) * kArea
 
 bool BlockLu::factor() {
   alignas(64) double scaled[kArea];
+  determinant_sign_ = 1;
   for (int k = 0; k < nodes_; ++k) {
     const int node = order_[static_cast<std::size_t>(k)];
     double* diagonal = block(node, node);
-    if (!invert(diagonal)) return false;
+    determinant_sign_ *= invert(diagonal);
+    if (determinant_sign_ == 0) return false;
     for (const int* r = first_neighbour(k); r != last_neighbour(k); ++r) {
       multiply<false>(block(*r, node), diagonal, scaled);
       std::copy_n(scaled, kArea, block(*r, node));

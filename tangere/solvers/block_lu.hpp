@@ -43,6 +43,8 @@ class BlockLu {
 
   /// In place. False if a diagonal block is singular.
   [[nodiscard]] bool factor();
+  /// Of what was factored: 1 or -1, or 0 if it is singular.
+  [[nodiscard]] int determinant_sign() const { return determinant_sign_; }
   /// x: the right side, then the solution, kStride numbers a node.
   void solve(double* x) const;
 
@@ -75,6 +77,7 @@ class BlockLu {
   std::vector<int> index_;
   int blocks_ = 0;
   AlignedVector values_;
+  int determinant_sign_ = 0;
 };
 
 }  // namespace tangere

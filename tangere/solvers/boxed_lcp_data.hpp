@@ -112,6 +112,11 @@ struct BoxedLcpSolver::Data {
 
   // ---- the interior point: slacks and multipliers of the lower and the upper bounds, and their steps
   AlignedVector side_slack[2], side_dual[2], slack_step[2], dual_step[2], second_order[2];
+  // where its path turns: the tangent, and the last point that was on it
+  struct InteriorPoint {
+    AlignedVector force, slack[2], dual[2];
+  };
+  InteriorPoint tangent, kept;
 
   // ---- Lemke's path: b + τ cover, and the slopes of f and w
   AlignedVector cover, b_path, df, dw;
@@ -195,6 +200,11 @@ struct BoxedLcpSolver::Data {
   /// Where A is given by its parts. True if solved.
   [[nodiscard]] bool interior_point();
   [[nodiscard]] bool follow_interior(double scale, bool careful);
+  /// Reads the sets and tries them. True if solved; else all is as it was.
+  [[nodiscard]] bool try_interior_sets();
+  /// A part of the steps.
+  void move_interior(double length);
+  [[nodiscard]] double largest_force() const;
   [[nodiscard]] bool interior_step(double gap, bool careful);
   void reserve_interior();
   void start_interior(double scale);
@@ -211,6 +221,16 @@ struct BoxedLcpSolver::Data {
   /// Whether there is a bound on this side (0 lower, 1 upper), and whether there is no room between the two.
   [[nodiscard]] bool is_bounded(int i, int side) const;
   [[nodiscard]] bool is_fixed(int i) const;
+
+  // ---- boxed_lcp_turns.cpp
+  /// The path from a start, in steps that change values by up to a part of them. True if solved.
+  [[nodiscard]] bool follow_turns(double scale, double longest, int most_steps);
+  void set_tangent(double kappa);
+  /// Towards the path, and `reach` along it. The part of the step that there was room for.
+  [[nodiscard]] double turning_step(double& kappa, double reach);
+  [[nodiscard]] double away_from_path(double kappa) const;
+  void keep_interior();
+  void restore_interior();
 
   // ---- boxed_lcp_newton.cpp
   /// Rounds of a method for the box problem (below) and of lagged bounds, from those of `g`. True if solved.
@@ -236,9 +256,12 @@ struct BoxedLcpSolver::Data {
   // ---- boxed_lcp_lemke.cpp
   /// Lemke's path from the best forces so far, or from where no contact carries. True if solved.
   [[nodiscard]] bool lemke_from_best(int most_pieces);
+  /// From f, what is at a bound by its set put there.
+  [[nodiscard]] bool lemke_from_sets(int most_pieces);
   [[nodiscard]] bool lemke_from_afar(std::uint64_t seed);
   /// Sets and cover of either start.
   void start_from_best(const double* softness);
+  void start_from_forces(const double* softness);
   void start_from_afar(const double* softness, std::uint64_t seed);
   /// From there to τ = 0; leaves its end in `sets`. False if it does not arrive, or goes farther than `farthest`.
   [[nodiscard]] bool follow_path(const double* softness, int most_pieces, double farthest);

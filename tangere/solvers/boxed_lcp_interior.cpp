@@ -13,8 +13,9 @@
 ///   Δf = σ (g − j Δx − μ (p_l − p_u) Δf_n),   M Δx = Jᵀ Δf
 ///
 /// which is the matrix of boxed_lcp_sparse.cpp with other stiffnesses: own = σ, shared = − σ μ (p_l − p_u) σ_n.
-/// Friction that follows its normal makes the problem one that is not monotone, so that nothing is promised. The answer
-/// is made of the sets where s and λ / d tell which is the smaller, by the Newton method on sets.
+/// Friction that follows its normal makes the problem one that is not monotone, so that nothing is promised: where the
+/// steps get stuck, the path they aim at turns, and is followed itself (boxed_lcp_turns.cpp). The answer is made of the
+/// sets where s and λ / d tell which is the smaller, by the Newton method on sets.
 
 #include <cmath>
 
@@ -38,14 +39,25 @@ constexpr double kLastLook = 1e-9;
 constexpr int kPiecesToTheEnd = 40;
 /// Sets tried after each look.
 constexpr int kPolish = 4;
+/// Where its path turns (boxed_lcp_turns.cpp), one after the other.
+struct PathStart {
+  double scale;
+  double longest_step;
+  int most_steps;
+};
+constexpr PathStart kPathStarts[] = {
+    {1.0, 0.5, 600}, {3.0, 0.5, 300}, {10.0, 0.3, 300}, {0.3, 0.5, 600}, {1.0, 0.8, 300}};
 
 }  // namespace
 
 void BoxedLcpSolver::Data::reserve_interior() {
   for (int side = 0; side < 2; ++side)
     for (AlignedVector* x :
-         {&side_slack[side], &side_dual[side], &slack_step[side], &dual_step[side], &second_order[side]})
+         {&side_slack[side], &side_dual[side], &slack_step[side], &dual_step[side], &second_order[side],
+          &tangent.slack[side], &tangent.dual[side], &kept.slack[side], &kept.dual[side]})
       if (x->size() < d.size()) x->resize(d.size());
+  for (AlignedVector* x : {&tangent.force, &kept.force})
+    if (x->size() < d.size()) x->resize(d.size());
 }
 
 bool BoxedLcpSolver::Data::is_bounded(int i, int side) const {
@@ -207,6 +219,11 @@ bool BoxedLcpSolver::Data::interior_step(double gap, bool careful) {
     if (products.least >= kLeastProduct * products.mean) break;
     length *= kShorter;
   }
+  move_interior(length);
+  return true;
+}
+
+void BoxedLcpSolver::Data::move_interior(double length) {
   for (int i = 0; i < n; ++i) f[i] += length * df[i];
   for (int side = 0; side < 2; ++side) {
     for (int i = 0; i < n; ++i) {
@@ -214,14 +231,29 @@ bool BoxedLcpSolver::Data::interior_step(double gap, bool careful) {
       side_dual[side][i] += length * dual_step[side][i];
     }
   }
-  return true;
+}
+
+double BoxedLcpSolver::Data::largest_force() const {
+  double out = 0.0;
+  for (int i = 0; i < n; ++i) out = std::max(out, std::abs(f[i]));
+  return out;
+}
+
+bool BoxedLcpSolver::Data::try_interior_sets() {
+  interior_sets();
+  std::copy(f.begin(), f.begin() + n, g.begin());
+  if (set_newton(kPolish, BoxedLcpStage::interior_point)) return true;
+  std::copy(g.begin(), g.begin() + n, f.begin());
+  return false;
 }
 
 bool BoxedLcpSolver::Data::interior_point() {
-  // problems that one start fails on are seldom those that another does; near ties, the path is what is left to go
-  for (const double scale : {1.0, 10.0})
-    for (const bool careful : {false, true})
-      if (follow_interior(scale, careful) || lemke_from_best(kPiecesToTheEnd)) return true;
+  // problems that one start fails on are seldom those that another does; near ties, Lemke's path is what is left to go
+  for (const bool careful : {false, true})
+    if (follow_interior(1.0, careful) || lemke_from_best(kPiecesToTheEnd)) return true;
+  for (const PathStart& start : kPathStarts)
+    if (follow_turns(start.scale, start.longest_step, start.most_steps) || lemke_from_best(kPiecesToTheEnd))
+      return true;
   return false;
 }
 
@@ -230,16 +262,12 @@ bool BoxedLcpSolver::Data::follow_interior(double scale, bool careful) {
   double look = kFirstLook;
   for (int step = 0; step < kMostSteps && may_spend(); ++step) {
     const double gap = interior_products(0.0).mean;
-    double largest = 0.0;
-    for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(f[i]));
+    const double largest = largest_force();
     if (!(largest < std::numeric_limits<double>::infinity())) return false;
     if (std::sqrt(gap) <= look * largest) {
-      interior_sets();
-      std::copy(f.begin(), f.begin() + n, g.begin());
-      if (set_newton(kPolish, BoxedLcpStage::interior_point)) return true;
+      if (try_interior_sets()) return true;
       if (look < kLastLook) return false;
       look *= kNextLook;
-      std::copy(g.begin(), g.begin() + n, f.begin());
     }
     multiply_add(f.data(), w.data());
     if (!interior_step(gap, careful)) return false;

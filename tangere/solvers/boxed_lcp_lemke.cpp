@@ -13,6 +13,7 @@
 ///               two, one slack a row) has no ray but the one that we come from, so with C > 0 the path ends at τ = 0.
 ///   from best   c is what the best forces so far leave unbalanced. Nothing is promised, but from the forces of the
 ///               last step it is a few pieces long.
+///   from sets   likewise, from the forces and sets where the interior point ends: rows that tie are left.
 ///
 /// Departures from the textbook: no tableau, each piece is factored anew (no drift, no extra unknowns) or, where A is
 /// given by its parts, has the last one's factors brought up to date (boxed_lcp_sparse.cpp); ties are kept away by
@@ -52,9 +53,25 @@ bool BoxedLcpSolver::Data::lemke_from_afar(std::uint64_t seed) {
   return follow_path(asked.data(), most_pieces, kInfinity) && set_newton(kPolish, BoxedLcpStage::lemke);
 }
 
+bool BoxedLcpSolver::Data::lemke_from_sets(int most_pieces) {
+  for (const bool friction : {false, true}) {
+    for (int i = 0; i < n; ++i) {
+      if ((rows[i].normal >= 0) != friction) continue;
+      const LcpBounds box = bounds(i, g.data());
+      g[i] = sets[i] == RowSet::lower ? box.lower : sets[i] == RowSet::upper ? box.upper : box.clamp(f[i]);
+    }
+  }
+  start_from_forces(search.data());
+  return follow_path(search.data(), most_pieces, kFarthest) && set_newton(kPolish, BoxedLcpStage::lemke);
+}
+
 void BoxedLcpSolver::Data::start_from_best(const double* softness) {
   std::copy(best_f.begin(), best_f.begin() + n, g.begin());
   project(g.data());
+  start_from_forces(softness);
+}
+
+void BoxedLcpSolver::Data::start_from_forces(const double* softness) {
   multiply_add(g.data(), w_g.data());
   Random random(0);
   for (int i = 0; i < n; ++i) {

@@ -10,6 +10,8 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/configuration.hpp"
+#include "tangere/sim/impulse_derivatives.hpp"
+#include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/parameter_bounds.hpp"
@@ -141,6 +143,27 @@ TEST_P(StepParameters, JacobiansAreThoseOfTheStep) {
   }
   // what turns a planar mechanism out of its plane gives it rows that it did not have
   EXPECT_LE(num_ties, world.free_dofs().empty() ? static_cast<int>(parameters.size()) / 4 : 0);
+}
+
+/// Of the state, of the impulses and of all parameters but sizes (which make shapes), in turn.
+TEST_P(StepParameters, AllocateNothing) {
+  Workspace workspace(world);
+  State next;
+  Tape tape;
+  ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
+  std::erase_if(parameters, [](const StepParameter& p) { return p.kind == StepParameter::Kind::shape_size; });
+  StepJacobians jacobians;
+  StepParameterJacobians by_parameters;
+  MatrixX impulses;
+  const auto run = [&] {
+    (void)step_jacobians(world, tape, workspace, jacobians);
+    (void)step_parameter_jacobians(world, tape, workspace, parameters, by_parameters);
+    (void)impulse_parameter_jacobians(world, tape, workspace, parameters, impulses);
+  };
+  run();
+  const AllocationCount count;
+  run();
+  EXPECT_EQ(count.so_far(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllCases, StepParameters, testing::ValuesIn(all_step_cases()),

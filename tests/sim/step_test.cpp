@@ -15,6 +15,7 @@
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
+#include "tangere/sim/step_derivatives.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/step_cases.hpp"
@@ -385,6 +386,70 @@ TEST(Tunnelling, NotByForces) {
             StepStatus::solved);
   EXPECT_LE(next.q[0], 0.1 + 1e-9);
   EXPECT_GT(next.q[0], 0.09);
+}
+
+/// Where no answer meets the tolerance, the best impulses found are applied: inside their bounds, and here as good as
+/// rounding lets them be. Result and tape say so, and the derivatives are those of the answer.
+TEST(StepStatus, SaysWhereContactIsApproximate) {
+  std::vector<FreeBody> boxes;
+  for (int i = 0; i < 3; ++i) {
+    FreeBody& box =
+        boxes.emplace_back(FreeBody{Box{{0.3, 0.2, 0.2}}, Pose::translation({0.01 * i, 0.0, 0.1 + 0.2 * i})});
+    box.velocity << 0.3 - 0.2 * i, 0.1, 0.0, 0.0, 0.0, 0.7;
+  }
+  WorldOptions impossible;
+  impossible.contact.tolerance = 1e-300;
+  const StepCase asked = free_bodies("asked", boxes, 0.4, 0.0, {});
+  const StepCase exact = free_bodies("exact", boxes, 0.4, 0.0, impossible);
+  Workspace workspace(asked.world);
+  Workspace strict(exact.world);
+  State next;
+  State best;
+  Tape tape;
+  Tape best_tape;
+  ASSERT_EQ(step(asked.world, asked.state, asked.u, workspace, next, &tape).status, StepStatus::solved);
+  const StepResult& result = step(exact.world, exact.state, exact.u, strict, best, &best_tape);
+  EXPECT_EQ(result.status, StepStatus::approximate_contact);
+  EXPECT_EQ(best_tape.status, StepStatus::approximate_contact);
+  EXPECT_GT(result.residual, 1e-300);
+  EXPECT_LT(result.residual, 1e-9);
+  EXPECT_NEAR_ABSOLUTE(best.q, next.q, 1e-9);
+  EXPECT_NEAR_ABSOLUTE(best.v, next.v, 1e-8);
+  for (int r = 0; r < best_tape.problem.num_rows(); ++r) {
+    const BoxedLcpRow& box = best_tape.problem.boxes[static_cast<std::size_t>(r)];
+    const double most = box.normal >= 0 ? box.friction * best_tape.f[box.normal] : box.upper;
+    EXPECT_LE(best_tape.f[r], most);
+    EXPECT_GE(best_tape.f[r], box.normal >= 0 ? -most : box.lower);
+  }
+  StepJacobians jacobians;
+  StepJacobians of_best;
+  (void)step_jacobians(asked.world, tape, workspace, jacobians);
+  (void)step_jacobians(exact.world, best_tape, strict, of_best);
+  if (tape.sets == best_tape.sets) {
+    EXPECT_NEAR_ABSOLUTE(of_best.v_v, jacobians.v_v, 1e-6);
+  }
+}
+
+/// A loop of bodies that weigh nothing is refused when it is built, by the name of what could not move.
+TEST(StepInput, MasslessLoopsAreRefused) {
+  ModelBuilder builder("loop");
+  builder.add_body({.name = "left"}, {.name = "left", .type = JointType::revolute, .axis = Vector3::UnitY()});
+  builder.add_body({.name = "right"}, {.name = "right",
+                                       .type = JointType::revolute,
+                                       .X_PJ = Pose::translation({1.0, 0.0, 0.0}),
+                                       .axis = Vector3::UnitY()});
+  builder.add_constraint({.name = "pin",
+                          .kind = LoopConstraint::Kind::connect,
+                          .body_A = builder.find_body("left"),
+                          .body_B = builder.find_body("right"),
+                          .X_AC = Pose::translation({0.5, 0.0, 0.0}),
+                          .X_BC = Pose::translation({-0.5, 0.0, 0.0})});
+  try {
+    const World world(builder.build(), {}, {});
+    ADD_FAILURE() << "was not refused";
+  } catch (const InputError& error) {
+    EXPECT_NE(error.field().find("left"), std::string::npos) << error.what();
+  }
 }
 
 TEST(StepInput, IsChecked) {

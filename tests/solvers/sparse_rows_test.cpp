@@ -136,6 +136,27 @@ TEST(SparseRows, InteriorPoint) {
   EXPECT_LE(failures, 1);
 }
 
+/// Much friction jams bodies: the path of the interior point turns, and is followed nevertheless.
+TEST(SparseRows, InteriorPointWhereItsPathTurns) {
+  BoxedLcpSolver solver;
+  int failures = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Chain chain(60, 4, seed);
+    std::vector<BoxedLcpRow> rows = chain.rows;
+    for (BoxedLcpRow& row : rows)
+      if (row.normal >= 0) row.friction = 3.0;
+    const BoxedLcpSolution& solution =
+        solver.solve(chain.parts, chain.b, rows, {.only = BoxedLcpStage::interior_point});
+    if (solution.status != BoxedLcpStatus::solved) {
+      ++failures;
+      continue;
+    }
+    EXPECT_LT(residual(chain, rows, solution), 1e-8) << "seed " << seed;
+  }
+  // eight where it only goes down
+  EXPECT_LE(failures, 1);
+}
+
 TEST(SparseRows, InteriorPointIsForParts) {
   const Chain chain(3, 4, 1);
   BoxedLcpSolver solver;
@@ -189,6 +210,28 @@ TEST(BlockLu, SolvesAsADenseOneDoes) {
   const VectorX expected = K.partialPivLu().solve(right);
   for (int i = 0; i < 6 * nodes; ++i)
     EXPECT_NEAR(x[static_cast<std::size_t>(i / 6 * kStride + i % 6)], expected[i], 1e-13);
+}
+
+TEST(BlockLu, SignOfTheDeterminant) {
+  Random random(5);
+  int negative = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    BlockLu lu;
+    lu.begin(3);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < i; ++j) lu.connect(i, j);
+    lu.order();
+    MatrixX K(18, 18);
+    for (int r = 0; r < 18; ++r)
+      for (int c = 0; c < 18; ++c)
+        lu.block(r / 6, c / 6)[kStride * (c % 6) + r % 6] = K(r, c) = random.uniform(-1.0, 1.0);
+    ASSERT_TRUE(lu.factor());
+    const double determinant = K.partialPivLu().determinant();
+    EXPECT_EQ(lu.determinant_sign(), determinant > 0.0 ? 1 : -1) << "trial " << trial;
+    negative += determinant < 0.0 ? 1 : 0;
+  }
+  EXPECT_GT(negative, 5);
+  EXPECT_LT(negative, 35);
 }
 
 TEST(BlockLu, SaysWhatIsSingular) {
