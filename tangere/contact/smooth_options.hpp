@@ -50,7 +50,7 @@ struct SmoothOptions {
   double margin = 0.1;
   /// A step that cannot be solved is halved, and halved again, down to this part of it; 1: never.
   double smallest_part = 0.125;
-  /// Newton steps beyond the tolerance before derivatives are taken.
+  /// Newton steps beyond the tolerance before derivatives are taken; fewer if norms are below 1e-6 κ before.
   int num_refinements = 2;
   /// Derivatives at κ ≤ 1e-4 leave out pairs whose impulse is smaller than their gap (in units): parallel faces that
   /// hover have a gradient of order one in a band of tilt of width κ, which is noise.
