@@ -24,7 +24,7 @@ constexpr double kPathStart = 0.3;
 constexpr double kPathFactor = 0.2;
 constexpr double kBilevelPathFactor = 0.5;
 constexpr double kPathTolerance = 0.3;
-/// Where the first starts have failed, iterations are cheaper than half steps.
+/// Where the first starts have failed, iterations are cheaper than half steps. (Not where each is a collision solved.)
 constexpr int kPatience = 4;
 /// Up to this κ the derivatives of pairs that hover are noise.
 constexpr double kHoveringBelow = 1e-4;
@@ -174,7 +174,7 @@ bool SingleLevelContact::start_warm() {
 
 NcpResult SingleLevelContact::attempt(SmoothRung rung) {
   NcpOptions ncp{.kappa = options_.kappa, .tolerance = options_.tolerance, .max_iterations = options_.max_iterations};
-  if (rung != SmoothRung::warm && rung != SmoothRung::cold) ncp.max_iterations *= kPatience;
+  if (rung > SmoothRung::cold && !problem_.bilevel) ncp.max_iterations *= kPatience;
   problem_.frozen_normal = rung == SmoothRung::free_flight;
   problem_.inner_refinements = options_.tolerance < 1e-2 ? 1 : 0;
   problem_.kappa = options_.kappa;

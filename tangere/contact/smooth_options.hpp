@@ -34,7 +34,7 @@ struct SmoothOptions {
   bool shift = true;
   /// Norms of a solution, as a part of κ.
   double tolerance = 0.1;
-  int max_iterations = 30;  // of the warm and of the cold start: those that follow have four times as many
+  int max_iterations = 30;  // of the warm and the cold start; those that follow have four times as many (not bilevel)
   /// Steps start from the last one's contact. Where that fails, and without, from the geometry.
   bool warm_start = true;
   FrictionShape friction = FrictionShape::cone;
