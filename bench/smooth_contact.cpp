@@ -75,6 +75,7 @@ struct Measured {
     const Statistics all = statistics(microseconds);
     std::printf("  %-34s %9.2f %9.2f %9.2f\n", name, all.mean, all.median, all.p99);
   }
+  [[nodiscard]] double mean() const { return statistics(microseconds).mean; }
 };
 
 void planar() {
@@ -83,7 +84,7 @@ void planar() {
   std::printf("planar box on a floor, %d starts of %d steps, kappa 1e-4        us: mean    median       p99\n", kRuns,
               kSteps);
   const CallTimer timer;
-  Measured cold, warm, bilevel, taped, jacobians;
+  Measured cold, warm, bilevel, cold_taped, cold_jacobians, warm_taped, warm_jacobians;
   const World single_cold = planar_box(options_of(Formulation::single_level, 1e-4, false));
   const World single_warm = planar_box(options_of(Formulation::single_level, 1e-4, true));
   const World two_levels = planar_box(options_of(Formulation::bilevel, 1e-4, false));
@@ -105,31 +106,36 @@ void planar() {
     measure(single_cold, cold);
     measure(single_warm, warm);
     measure(two_levels, bilevel);
-    State state = start;
-    Workspace workspace(single_cold);
-    Tape tape;
-    StepJacobians out;
-    for (int i = 0; i < kSteps; ++i) {
-      State next;
-      bool near = false;
-      const double ns = timer([&] { near = !step(single_cold, state, u, workspace, next, &tape).contacts.empty(); });
-      const double more = timer([&] { (void)step_jacobians(single_cold, tape, workspace, out); });
-      if (near) {
-        taped.microseconds.push_back(1e-3 * ns);
-        jacobians.microseconds.push_back(1e-3 * more);
+    const auto measure_jacobians = [&](const World& world, Measured& steps, Measured& more) {
+      State state = start;
+      Workspace workspace(world);
+      Tape tape;
+      StepJacobians out;
+      for (int i = 0; i < kSteps; ++i) {
+        State next;
+        bool near = false;
+        const double ns = timer([&] { near = !step(world, state, u, workspace, next, &tape).contacts.empty(); });
+        const double ns_more = timer([&] { (void)step_jacobians(world, tape, workspace, out); });
+        if (near) {
+          steps.microseconds.push_back(1e-3 * ns);
+          more.microseconds.push_back(1e-3 * ns_more);
+        }
+        state = next;
       }
-      state = next;
-    }
+    };
+    measure_jacobians(single_cold, cold_taped, cold_jacobians);
+    measure_jacobians(single_warm, warm_taped, warm_jacobians);
   }
   cold.print("single level, cold");
   warm.print("single level, warm");
   bilevel.print("bilevel, cold");
-  taped.print("single level, cold, with a tape");
-  jacobians.print("all Jacobians of it");
-  std::printf("  bilevel / single level, cold: %.1f (means)\n",
-              statistics(bilevel.microseconds).mean / statistics(cold.microseconds).mean);
-  std::printf("  Jacobians / step: %.2f (means)\n\n",
-              statistics(jacobians.microseconds).mean / statistics(taped.microseconds).mean);
+  cold_taped.print("single level, cold, with a tape");
+  cold_jacobians.print("all Jacobians of it");
+  warm_taped.print("single level, warm, with a tape");
+  warm_jacobians.print("all Jacobians of it");
+  std::printf("  bilevel / single level, cold: %.1f (means)\n", bilevel.mean() / cold.mean());
+  std::printf("  Jacobians / step: cold %.2f, warm %.2f (means)\n\n", cold_jacobians.mean() / cold_taped.mean(),
+              warm_jacobians.mean() / warm_taped.mean());
 }
 
 void many() {
@@ -140,13 +146,24 @@ void many() {
     const World world = boxes_on_floor(count, options_of(Formulation::single_level, 1e-6, true), state);
     Workspace workspace(world);
     const VectorX u = VectorX::Zero(world.nu());
-    std::vector<double> times;
+    // dense matrices of all are for few
+    const bool derivatives = count <= 10;
+    Tape tape;
+    StepJacobians out;
+    std::vector<double> times, more;
     for (int i = 0; i < 35; ++i) {
-      const double ns = timer([&] { (void)step(world, state, u, workspace, state); });
+      State next;
+      const double ns = timer([&] { (void)step(world, state, u, workspace, next, derivatives ? &tape : nullptr); });
       if (i >= 5) times.push_back(1e-3 * ns);
+      if (derivatives) more.push_back(1e-3 * timer([&] { (void)step_jacobians(world, tape, workspace, out); }));
+      state = next;
     }
     const double median = statistics(times).median;
     std::printf("  %5d boxes: %10.1f us a step, %6.2f us a box\n", count, median, median / count);
+    if (derivatives) {
+      const double all = statistics(more).median;
+      std::printf("               %10.1f us all Jacobians of it, %.2f of the step\n", all, all / median);
+    }
   }
 }
 

@@ -228,8 +228,6 @@ void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state
     problem_.tree->begin(state.q, last_mass_matrix(model_, data), state.implicit_inertia, state.v_free, time_step_);
   begin_joint_rows(state);
   for (SmoothEquality& equality : problem_.equalities) equality.begin(model_, data, state.q);
-  v_ = state.v;
-  v_free_ = state.v_free;
 }
 
 /// Boxes of all shapes, widened by what they may move.
@@ -469,8 +467,11 @@ bool SingleLevelContact::may_overlap(const PairSlot& slot, const Pose& X_A, cons
 /// What pairs keep apart that bounce or overlap, from the state before the step.
 void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& state) {
   if (elastic_) old_velocities_.set(model_, data, state.v);
-  const NcpOptions collision{
-      .kappa = options_.kappa, .tolerance = problem_.inner_tolerance, .max_iterations = kCollisionIterations};
+  // one step more: b has derivatives, and is not solved again for them
+  const NcpOptions collision{.kappa = options_.kappa,
+                             .tolerance = problem_.inner_tolerance,
+                             .max_iterations = kCollisionIterations,
+                             .num_refinements = 1};
   int count = 0;
   for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
     PairSlot& slot = problem_.pairs[i];
@@ -503,12 +504,25 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
 }
 
 void SingleLevelContact::set_up(const Data& data, const SmoothState& state) {
+  q_ = state.q;
+  v_ = state.v;
+  tau_ = state.tau;
+  v_free_ = state.v_free;
+  set_up_for_every_side_ = every_side_;
   begin_movers(data, state);
   place_shapes(data, state);
   find_pairs();
   find_islands();
   fill_slots();
   find_rebounds(data, state);
+}
+
+bool SingleLevelContact::is_set_up(const SmoothState& state) const {
+  const auto same = [](const VectorX& kept, const Eigen::Ref<const VectorX>& other) {
+    return kept.size() == other.size() && kept == other;
+  };
+  return set_up_for_every_side_ == every_side_ && same(q_, state.q) && same(v_, state.v) && same(tau_, state.tau) &&
+         same(v_free_, state.v_free);
 }
 
 void SingleLevelContact::select(int island) {

@@ -80,14 +80,15 @@ class SingleLevelContact {
   [[nodiscard]] SmoothProblem& problem() { return problem_; }
   [[nodiscard]] SmoothWarmStart& warm_start() { return warm_; }
 
-  /// For derivatives: sets the step up again, with the contact of `solved`, `v_plus`, and refines. The island's
+  /// For derivatives: sets the step up again unless it is the last one, with the contact of `solved`, `v_plus`, and
+  /// refines. The island's
   /// factors are then current, one after another: `on_island` is called for each that has any coordinates. False if an
   /// island is not solved there; InputError if `solved` is not of such a step.
   template <class OnIsland>
   bool revisit(const Data& data, const SmoothState& state, VectorArgument v_plus, const SmoothWarmStart& solved,
                OnIsland&& on_island) {
     bool good = true;
-    set_up(data, state);
+    if (!is_set_up(state)) set_up(data, state);
     for (int i = 0; i < num_islands_; ++i) {
       select(i);
       load(solved, v_plus);
@@ -114,6 +115,8 @@ class SingleLevelContact {
 
  private:
   void set_up(const Data& data, const SmoothState& state);
+  /// Whether the last `set_up` was of this very state, for the same sides.
+  [[nodiscard]] bool is_set_up(const SmoothState& state) const;
   void find_movers();
   void begin_movers(const Data& data, const SmoothState& state);
   void place_shapes(const Data& data, const SmoothState& state);
@@ -183,8 +186,12 @@ class SingleLevelContact {
   bool elastic_ = false;            // whether something may bounce
   BodyVelocities old_velocities_;
   CollisionSolver rebound_solver_;
+  // the state of the last `set_up`
+  VectorX q_;
   VectorX v_;
+  VectorX tau_;
   VectorX v_free_;
+  bool set_up_for_every_side_ = false;
 
   // islands, by mover (the tree is the last)
   std::vector<int> parent_;

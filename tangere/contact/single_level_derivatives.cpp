@@ -329,9 +329,11 @@ void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, const Dat
 
 bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step) {
   for (MatrixX* matrix : {&d_q_, &d_v_, &d_tau_}) matrix->setZero(model_.nv(), model_.nv());
+  coupled_.clear(model_.nv());
   return visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
+    coupled_.add_island(dofs_);
     island.solve_velocities(r_.row(0), r_.width(), 3 * n);
     ScratchMatrix::View r = r_.view();
 

@@ -8,6 +8,7 @@
 /// x moves the poses at the end of the step at fixed v⁺, which the pairs answer as they answer to v⁺ itself
 /// (SmoothPair::Y), and it moves what the momenta were before the step.
 
+#include "tangere/contact/coupled_coordinates.hpp"
 #include "tangere/contact/single_level.hpp"
 #include "tangere/multibody/parameters.hpp"
 
@@ -46,6 +47,8 @@ class SingleLevelDerivatives {
   [[nodiscard]] const MatrixX& d_q() const { return d_q_; }
   [[nodiscard]] const MatrixX& d_v() const { return d_v_; }
   [[nodiscard]] const MatrixX& d_tau() const { return d_tau_; }
+  /// Of the last `jacobians`: entries of all three are zero but for coordinates of one island.
+  [[nodiscard]] const CoupledCoordinates& coupled() const { return coupled_; }
 
   /// gᵀ dv⁺ / d(q, v, τ).
   bool reverse(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, VectorArgument g, VectorX& g_q,
@@ -93,6 +96,7 @@ class SingleLevelDerivatives {
   // of an island, in units: columns by δq, δv and δτ of its own coordinates
   ScratchMatrix r_;
   std::vector<int> dofs_;
+  CoupledCoordinates coupled_;
   Matrix6X response_;
   Matrix6X motions_;
   Matrix6X velocities_;

@@ -24,8 +24,12 @@ constexpr double kPathStart = 0.3;
 constexpr double kPathFactor = 0.2;
 constexpr double kBilevelPathFactor = 0.5;
 constexpr double kPathTolerance = 0.3;
+/// Where the first starts have failed, iterations are cheaper than half steps. (Not where each is a collision solved.)
+constexpr int kPatience = 4;
 /// Up to this κ the derivatives of pairs that hover are noise.
 constexpr double kHoveringBelow = 1e-4;
+/// Norms, as parts of κ, from which derivatives have six digits.
+constexpr double kRefined = 1e-6;
 /// Islands without contact are solved to rounding.
 constexpr double kFlightTolerance = 1e-14;
 /// Or nearly, where rounding is larger.
@@ -170,6 +174,7 @@ bool SingleLevelContact::start_warm() {
 
 NcpResult SingleLevelContact::attempt(SmoothRung rung) {
   NcpOptions ncp{.kappa = options_.kappa, .tolerance = options_.tolerance, .max_iterations = options_.max_iterations};
+  if (rung > SmoothRung::cold && !problem_.bilevel) ncp.max_iterations *= kPatience;
   problem_.frozen_normal = rung == SmoothRung::free_flight;
   problem_.inner_refinements = options_.tolerance < 1e-2 ? 1 : 0;
   problem_.kappa = options_.kappa;
@@ -335,6 +340,7 @@ bool SingleLevelContact::load_pair(const SmoothWarmStart& from, PairSlot& slot) 
   slot.pair.n = at->n;
   slot.pair.T = at->T;
   slot.collided = false;
+  slot.left_out = false;
   const auto copy = [](const std::vector<double>& numbers, std::size_t first, std::size_t count, double* to) {
     std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(first), count, to);
   };
@@ -382,7 +388,8 @@ bool SingleLevelContact::refine() {
   const NcpResult result = solver_.solve(island_, {.kappa = options_.kappa,
                                                    .tolerance = options_.tolerance,
                                                    .max_iterations = options_.num_refinements + 4,
-                                                   .num_refinements = options_.num_refinements});
+                                                   .num_refinements = options_.num_refinements,
+                                                   .refined = kRefined});
   if (options_.prune_hovering && options_.kappa <= kHoveringBelow)
     for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
       PairSlot& slot = problem_.pairs[k];

@@ -34,7 +34,7 @@ struct SmoothOptions {
   bool shift = true;
   /// Norms of a solution, as a part of κ.
   double tolerance = 0.1;
-  int max_iterations = 30;
+  int max_iterations = 30;  // of the warm and the cold start; those that follow have four times as many (not bilevel)
   /// Steps start from the last one's contact. Where that fails, and without, from the geometry.
   bool warm_start = true;
   FrictionShape friction = FrictionShape::cone;
@@ -50,7 +50,7 @@ struct SmoothOptions {
   double margin = 0.1;
   /// A step that cannot be solved is halved, and halved again, down to this part of it; 1: never.
   double smallest_part = 0.125;
-  /// Newton steps beyond the tolerance before derivatives are taken.
+  /// Newton steps beyond the tolerance before derivatives are taken; fewer if norms are below 1e-6 κ before.
   int num_refinements = 2;
   /// Derivatives at κ ≤ 1e-4 leave out pairs whose impulse is smaller than their gap (in units): parallel faces that
   /// hover have a gradient of order one in a band of tilt of width κ, which is noise.

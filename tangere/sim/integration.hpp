@@ -13,6 +13,7 @@
 
 #include <Eigen/Geometry>
 
+#include "tangere/contact/coupled_coordinates.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/sim/lone_body.hpp"
 #include "tangere/sim/step.hpp"
@@ -26,9 +27,11 @@ class Integration {
   Integration(const World& world, const VectorX& d, const VectorX& v_plus) : world_(world), d_(d), v_plus_(v_plus) {}
 
   /// `q` has δq and becomes δq'; `d` is δd = dt δv̂; `v` has δv⁺ and becomes δv'. One column a direction. `moments`:
-  /// those of lone bodies, if they move too.
+  /// those of lone bodies, if they move too. `coupled`, where columns are coordinates: rows of others are zero in all
+  /// three, and are left so.
   template <class Q, class D, class V>
-  void forward(Q&& q, const D& d, V&& v, const MomentColumns* moments = nullptr) const {
+  void forward(Q&& q, const D& d, V&& v, const MomentColumns* moments = nullptr,
+               const CoupledCoordinates* coupled = nullptr) const {
     // all at once, then the joints that turn
     q += d;
     std::size_t lone = 0;
@@ -36,7 +39,7 @@ class Integration {
       if (joint.nq == joint.nv) continue;
       const int k = joint.first_v;
       if (is_lone(lone, k)) {
-        forward_lone(lone++, q, d, v, moments);
+        forward_lone(lone++, q, d, v, moments, coupled);
         continue;
       }
       const int turn = k + joint.nv - 3;
@@ -110,18 +113,26 @@ class Integration {
     return {body, d_.segment<6>(body.first_v), v_plus_.segment<6>(body.first_v)};
   }
   template <class Q, class D, class V>
-  void forward_lone(std::size_t lone, Q& q, const D& d, V& v, const MomentColumns* moments) const {
+  void forward_lone(std::size_t lone, Q& q, const D& d, V& v, const MomentColumns* moments,
+                    const CoupledCoordinates* coupled) const {
     const LoneMotion motion = this->motion(lone);
     const int k = world_.lone_bodies()[lone].first_v;
-    for (int column = 0; column < static_cast<int>(q.cols()); ++column) {
+    const auto move = [&](int column) {
       const Vector6 way = d.template block<6, 1>(k, column);
       const Vector6 place = q.template block<6, 1>(k, column) - way;
       const Vector6 velocity = v.template block<6, 1>(k, column);
+      // most columns are of bodies that this one does not touch
+      if (moments == nullptr && velocity.isZero(0.0) && way.isZero(0.0) && place.isZero(0.0)) return;
       Vector6 q_next, v_next;
       motion.forward(place, way, velocity, moments == nullptr ? nullptr : moments->find(lone, column), q_next, v_next);
       q.template block<6, 1>(k, column) = q_next;
       v.template block<6, 1>(k, column) = v_next;
+    };
+    if (coupled != nullptr) {
+      for (const int column : coupled->of(k)) move(column);
+      return;
     }
+    for (int column = 0; column < static_cast<int>(q.cols()); ++column) move(column);
   }
 
   const World& world_;

@@ -226,12 +226,14 @@ bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m
   out.q_q.setIdentity(nv, nv);
   out.q_v.setZero(nv, nv);
   out.q_u.setZero(nv, world.nu());
+  const CoupledCoordinates* coupled = &smooth.derivatives.coupled();
   to_displacements(world, tape.v_plus, out.v_q, m.block_q);
-  integration.forward(out.q_q, m.block_q, out.v_q);
+  integration.forward(out.q_q, m.block_q, out.v_q, nullptr, coupled);
   to_displacements(world, tape.v_plus, out.v_v, m.block_q);
-  integration.forward(out.q_v, m.block_q, out.v_v);
+  integration.forward(out.q_v, m.block_q, out.v_v, nullptr, coupled);
   to_displacements(world, tape.v_plus, out.v_u, m.block_v);
-  integration.forward(out.q_u, m.block_v, out.v_u);
+  // columns of actuators are no coordinates
+  integration.forward(out.q_u, m.block_v, out.v_u, nullptr, world.actuators().empty() ? coupled : nullptr);
   return !solved || tape.status != StepStatus::solved;
 }
 

@@ -48,6 +48,7 @@ void NcpOptions::verify() const {
   detail::require_range("max_iterations", max_iterations, 1, 100000);
   detail::require_range("fraction", fraction, 0.01, 0.999);
   detail::require_range("num_refinements", num_refinements, 0, 100);
+  detail::require_range("refined", refined, 0.0, 1.0);
 }
 
 void NcpSolver::bind(NcpProblem& problem) {
@@ -151,6 +152,7 @@ NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
   bind(problem);
   const double kappa = options.kappa;
   const double enough = options.tolerance * kappa;
+  const double enough_refined = options.refined * kappa;
   NcpResult result;
   result.equalities = problem.evaluate();
   result.complementarity = complementarity(kappa);
@@ -160,12 +162,17 @@ NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
     result.nu = mean_product();
     const bool finite = std::isfinite(result.equalities) && std::isfinite(result.complementarity);
     const bool good = result.equalities <= enough && result.complementarity <= enough;
-    if (good && refinements++ >= options.num_refinements) return result;
+    const double worst = std::max(result.equalities, result.complementarity);
+    const bool refined = refinements > 0 && worst <= enough_refined;
+    if (good && (refined || refinements++ >= options.num_refinements)) return result;
     if (!finite || result.iterations >= options.max_iterations) {
       result.status = finite ? NcpStatus::iteration_limit : NcpStatus::broken_down;
       return result;
     }
-    if (!problem.factor()) {
+    // what a refinement leaves is the cube of the error at its factors, by which one more step on these makes it
+    // smaller
+    const bool factored = good && refinements == 2 && worst * std::cbrt(worst / kappa) <= enough_refined;
+    if (!factored && !problem.factor()) {
       result.status = NcpStatus::broken_down;
       return result;
     }
@@ -175,7 +182,12 @@ NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
     set_target(jammed ? std::max(result.nu, kappa) : kappa, 0.0);
     problem.solve(r_, dz_, ds_);
     double a = std::min(1.0, options.fraction * largest_step(2.0));
-    if (!plain) {
+    if (good && !factored) {
+      // near a solution nothing jams, and the second-order term makes the error a cube
+      set_target(kappa, a * a);
+      problem.solve(r_, dz_, ds_);
+      a = std::min(1.0, options.fraction * largest_step(2.0));
+    } else if (!good && !plain) {
       const double ratio = std::max(product_after(a), 0.0) / result.nu;
       set_target(std::max(ratio * ratio * ratio * result.nu, kappa), a * a);
       problem.solve(r_, dz_, ds_);

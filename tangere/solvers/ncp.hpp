@@ -55,8 +55,10 @@ struct NcpOptions {
   int max_iterations = 30;
   /// Part of the way to the wall that a step takes.
   double fraction = 0.95;
-  /// More Newton steps once the tolerance is met: each squares the error. For derivatives.
+  /// More steps once the tolerance is met, for derivatives: each makes the error a cube of what it was. Fewer if both
+  /// norms are below `refined` of κ after the first, or will be after a second on the same factors.
   int num_refinements = 0;
+  double refined = 0.0;
 
   /// Throws InputError naming the first field out of range.
   void verify() const;

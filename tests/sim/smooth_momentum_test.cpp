@@ -166,7 +166,7 @@ TEST(SmoothMomentum, IsKeptInHalfStepsAndInWhatIsNotSolved) {
   for (const Vector3& off_center : kOffCenters) {
     const std::vector<Flyer> flyers = pile_up(off_center);
     WorldOptions options = smooth(0.01, 1e-6);
-    options.smooth.max_iterations = 6;
+    options.smooth.max_iterations = 2;
     const World world(in_space(flyers, 0.5, 0.0), {}, options);
     const Drift drift = drift_of(world, start_of(world.model(), flyers), 100);
     EXPECT_GT(drift.halved, 5);

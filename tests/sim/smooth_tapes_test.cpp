@@ -6,6 +6,7 @@
 #include "tangere/math/so3.hpp"
 #include "tangere/sim/step_parameters.hpp"
 #include "tests/sim/smooth_support.hpp"
+#include "tests/support/matrix_near.hpp"
 
 namespace tangere::test {
 namespace {
@@ -86,10 +87,90 @@ TEST(SmoothTapes, OfOtherContactsAreRefused) {
   expect_refused(plain.world, tape_of(hard.world, hard.state));
 }
 
+/// Three boxes: two in one heap, one on its own.
+StepCase boxes_in_two_islands(const WorldOptions& options) {
+  const auto box = [](const Vector3& p, double tilt) {
+    return FreeBody{.shape = cube(0.4),
+                    .X_WB = {so3::exp(Vector3(tilt, 0.2 * tilt, 0.0)), p},
+                    .velocity = (Vector6() << 0.3, -0.1, -1.0, 0.2, 0.5, -0.4).finished()};
+  };
+  return free_bodies("boxes", {box({0, 0, 0.21}, 0.02), box({3, 0, 0.21}, 0.1), box({0.05, 0, 0.62}, -0.03)}, 0.4, 0.3,
+                     options);
+}
+
+MatrixX jacobians_by(const World& world, const Tape& tape, Workspace& workspace) {
+  StepJacobians J;
+  EXPECT_FALSE(step_jacobians(world, tape, workspace, J));
+  MatrixX out(2 * world.nv(), 2 * world.nv() + world.nu());
+  out << J.q_q, J.q_v, J.q_u, J.v_q, J.v_v, J.v_u;
+  return out;
+}
+
+/// The memory that made the step need not set it up again, whatever it did in between: the bits are the same.
+TEST(SmoothTapes, HaveTheSameDerivativesInAnyWorkspace) {
+  const StepCase scene = boxes_in_two_islands(smooth(0.01, 1e-4));
+  const VectorX u = VectorX::Constant(scene.world.nu(), 0.1);
+  Workspace workspace(scene.world);
+  State next;
+  Tape tape;
+  ASSERT_EQ(step(scene.world, scene.state, u, workspace, next, &tape).status, StepStatus::solved);
+  const MatrixX own = jacobians_by(scene.world, tape, workspace);
+  Workspace fresh(scene.world);
+  EXPECT_EQ(own, jacobians_by(scene.world, tape, fresh));
+  EXPECT_EQ(own, jacobians_by(scene.world, tape, workspace)) << "again";
+  StepParameterJacobians by_parameters;
+  step_parameter_jacobians(scene.world, tape, workspace, all_step_parameters(scene.world), by_parameters);
+  EXPECT_EQ(own, jacobians_by(scene.world, tape, workspace)) << "after parameters";
+  StepParameterJacobians elsewhere;
+  step_parameter_jacobians(scene.world, tape, fresh, all_step_parameters(scene.world), elsewhere);
+  EXPECT_EQ(by_parameters.v, elsewhere.v);
+  State after;
+  ASSERT_EQ(step(scene.world, next, u, workspace, after).status, StepStatus::solved);
+  EXPECT_EQ(own, jacobians_by(scene.world, tape, workspace)) << "after another step";
+  // the same place with other forces is another step
+  Tape pushed;
+  ASSERT_EQ(step(scene.world, scene.state, 2.0 * u, workspace, next, &pushed).status, StepStatus::solved);
+  EXPECT_EQ(own, jacobians_by(scene.world, tape, workspace)) << "after other forces";
+}
+
+/// What the others do is nothing to a body of another island.
+TEST(SmoothTapes, IslandsDoNotDependOnEachOther) {
+  const StepCase scene = boxes_in_two_islands(smooth(0.01, 1e-4));
+  Workspace workspace(scene.world);
+  State next;
+  Tape tape;
+  ASSERT_EQ(step(scene.world, scene.state, at_ease(scene.world), workspace, next, &tape).status, StepStatus::solved);
+  StepJacobians J;
+  EXPECT_FALSE(step_jacobians(scene.world, tape, workspace, J));
+  for (const MatrixX* block : {&J.q_q, &J.q_v, &J.q_u, &J.v_q, &J.v_v, &J.v_u}) {
+    EXPECT_TRUE(block->block(6, 0, 6, 6).isZero(0.0) && block->block(6, 12, 6, 6).isZero(0.0));
+    EXPECT_TRUE(block->block(0, 6, 6, 6).isZero(0.0) && block->block(12, 6, 6, 6).isZero(0.0));
+    EXPECT_FALSE(block->block(6, 6, 6, 6).isZero(1e-6));
+    EXPECT_FALSE(block->block(12, 0, 6, 6).isZero(1e-6));
+  }
+}
+
+/// Steps are solved to a tenth of κ; their derivatives are those of the solution none the less, but
+/// that they are taken at the velocity of the step, which is beside it by the order of κ.
+TEST(SmoothTapes, OfOrdinaryStepsHaveSixDigits) {
+  for (const double kappa : {1e-2, 1e-3, 1e-4, 1e-6}) {
+    WorldOptions options = smooth(0.01, kappa);
+    const StepCase scene = boxes_in_two_islands(options);
+    options.smooth.tolerance = 1e-12 / kappa;
+    const World tight = boxes_in_two_islands(options).world;
+    const auto jacobians = [&](const World& world) {
+      const Tape tape = tape_of(world, scene.state);
+      Workspace workspace(world);
+      return jacobians_by(world, tape, workspace);
+    };
+    EXPECT_NEAR_RELATIVE(jacobians(scene.world), jacobians(tight), 1e-6 + 3e-3 * kappa) << kappa;
+  }
+}
+
 /// A box that comes down on a corner, and too few iterations for it.
 StepCase hopeless(double smallest_part) {
   WorldOptions options = smooth(0.01, 1e-6);
-  options.smooth.max_iterations = 3;
+  options.smooth.max_iterations = 1;
   options.smooth.smallest_part = smallest_part;
   FreeBody box{.shape = Box{.size = {0.3, 0.2, 0.1}}, .X_WB = {so3::exp(Vector3(0.3, 0.4, 0)), Vector3(0, 0, 0.15)}};
   box.velocity << 0.5, 0.0, -3.0, 1.0, 2.0, 0.0;

@@ -81,6 +81,58 @@ TEST(Ncp, EndsAtTheRelaxedSolutionFromBothSides) {
     }
 }
 
+/// The number of factorisations, beside the problem itself.
+class Counted final : public NcpProblem {
+ public:
+  explicit Counted(DenseNcp& problem) : problem_(problem) {}
+  [[nodiscard]] std::span<const NcpCone> cones() const override { return problem_.cones(); }
+  [[nodiscard]] std::span<double> z() override { return problem_.z(); }
+  [[nodiscard]] std::span<double> s() override { return problem_.s(); }
+  double evaluate() override { return problem_.evaluate(); }
+  bool factor() override {
+    ++factors;
+    return problem_.factor();
+  }
+  void solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) override {
+    problem_.solve(r, dz, ds);
+  }
+  void save() override { problem_.save(); }
+  void advance(double a) override { problem_.advance(a); }
+  int factors = 0;
+
+ private:
+  DenseNcp& problem_;
+};
+
+TEST(Ncp, RefinementsCubeTheErrorAndShareFactors) {
+  Bound bound;
+  bound.target = 0.5;
+  constexpr double kKappa = 1e-2;
+  const auto run = [&](int refinements, double refined) {
+    DenseNcp dense(bound);
+    Counted problem(dense);
+    NcpSolver solver;
+    const NcpResult result =
+        solver.solve(problem, {.kappa = kKappa, .num_refinements = refinements, .refined = refined});
+    EXPECT_EQ(result.status, NcpStatus::solved);
+    return std::pair{result.complementarity / kKappa, problem.factors};
+  };
+  const auto [rough, factors] = run(0, 0.0);
+  ASSERT_GT(rough, 1e-4);
+  const auto [once, factors_once] = run(1, 0.0);
+  EXPECT_LE(once, rough * rough * rough);
+  EXPECT_EQ(factors_once, factors + 1);
+  const auto [twice, factors_twice] = run(2, 0.0);
+  EXPECT_LE(twice, std::max(once * once * once, 1e-14));
+  EXPECT_EQ(factors_twice, factors + 2);
+  // no more of them than are needed, but one at least; a second on the same factors if that is enough
+  EXPECT_EQ(run(8, once), run(1, 0.0));
+  EXPECT_EQ(run(8, 1.0), run(1, 0.0));
+  const auto [chord, factors_chord] = run(8, 0.9 * once);
+  EXPECT_LE(chord, rough * once);
+  EXPECT_EQ(factors_chord, factors + 1);
+}
+
 TEST(Ncp, SensitivitiesAreThoseOfTheRelaxedSolution) {
   Random random(3);
   for (const double kappa : {1e-1, 1e-3, 1e-5}) {
