@@ -218,6 +218,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
   }
   // all but in M's middle the nearest point turns about d, and nothing is proved: inside
   if (lower <= 0.0 && nearest <= kMiddle * size) return false;
+  if (!reduce(simplex)) return false;
   hit.distance = std::max(lower, 0.0);
   hit.gap = std::max(nearest - lower, 0.0) / std::max(nearest, extent);
   read(simplex, hit);

@@ -11,9 +11,9 @@ namespace tangere {
 namespace {
 
 constexpr int kMostNewtonSteps = 50;
-/// Of c: rounding of the distance does not let it be found more exactly.
+/// Of c.
 constexpr double kSettled = 1e-13;
-/// Rounding of distances, metres.
+/// Rounding of distances is less, metres.
 constexpr double kMeets = 1e-10;
 
 /// Everything flies from the start of the step: v is the velocity half a step before, v⁺ that half a step after it.
@@ -77,6 +77,7 @@ bool find_impact(const World& world, double start, Workspace::Memory& m) {
   double c = start;
   double low = start;
   double high = 1.0;
+  double last_distance = kMeets;
   m.impact.moves = true;
   for (int step = 0; step < kMostNewtonSteps; ++step) {
     m.impact.time = c;
@@ -109,6 +110,10 @@ bool find_impact(const World& world, double start, Workspace::Memory& m) {
     (contact.distance > 0.0 ? low : high) = c;
     const double change = slope < 0.0 ? -contact.distance / slope : 2.0;
     if (std::abs(change) <= kSettled || high - low <= kSettled) return true;
+    // in short steps rounding of the distance does not let c settle: no nearer than before is near enough
+    const double distance = std::abs(contact.distance);
+    if (distance <= kMeets && distance >= 0.5 * last_distance) return true;
+    last_distance = distance;
     const double next = c + change;
     // inside the bracket, ends included; beyond the end, the end decides
     c = next > 1.0 && high == 1.0 ? 1.0 : next >= low && next <= high ? next : 0.5 * (low + high);

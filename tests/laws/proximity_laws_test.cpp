@@ -61,12 +61,13 @@ TEST(ProximityLaws, RigidMotion) {
   ProximityWorkspace workspace;
   for (const ShapePair& pair : core_pairs()) {
     SCOPED_TRACE(pair.name);
-    const Pose X(random.rotation(), 10.0 * random.normal3());
+    const double size = size_of(pair);
+    // far away, but not so far that the rounding of positions is more than the bounds below
+    const Pose X{random.rotation(), 10.0 * size * random.normal3()};
     const Proximity here = query(pair, workspace);
     const Vector12 g = proximity_gradient(workspace);
     const Proximity there = proximity(pair.A, X * pair.X_WA, pair.B, X * pair.X_WB, {}, workspace);
     const Vector12 moved = proximity_gradient(workspace);
-    const double size = size_of(pair);
     EXPECT_NEAR(here.phi, there.phi, 1e-11 * size * size);
     Vector12 turned = g;
     turned.segment<3>(0) = X.R * g.segment<3>(0);

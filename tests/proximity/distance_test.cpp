@@ -288,8 +288,11 @@ TEST(DistanceStress, DeepPairsFindTheShallowestWay) {
     const double reach = size_of(A) + size_of(B);
     const double apart = random.uniform() < 0.3 ? random.log_uniform(1e-12, 1.0) * inner
                                                 : random.log_uniform(1e-3, 1.0) * std::sqrt(inner * reach);
-    const Pose X_WA(random.rotation(), scale * random.normal3());
-    const Pose X_WB(random.rotation(), X_WA.p + apart * random.unit_vector());
+    // one draw a statement: the same pairs with every compiler
+    const Vector3 p_A = scale * random.normal3();
+    const Pose X_WA(random.rotation(), p_A);
+    const Vector3 p_B = p_A + apart * random.unit_vector();
+    const Pose X_WB(random.rotation(), p_B);
     const Distance r = distance(A, X_WA, B, X_WB, {}, workspace);
     double better = 0.0;
     for (int k = 0; k < 40; ++k)

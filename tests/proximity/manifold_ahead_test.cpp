@@ -42,8 +42,10 @@ TEST(ManifoldAhead, SeesWhatMeets) {
   for (int trial = 0; trial < 3000; ++trial) {
     const Shape A = Box{{random.uniform(0.5, 1.5), random.uniform(0.5, 1.5), random.uniform(0.5, 1.5)}};
     const Shape B = Box{{random.uniform(0.5, 1.5), random.uniform(0.5, 1.5), random.uniform(0.5, 1.5)}};
+    // one draw a statement: the same pairs with every compiler
     const Pose X_WA(random.rotation(), Vector3::Zero());
-    Pose X_WB(random.rotation(), 3.0 * random.unit_vector());
+    const Vector3 p_B = 3.0 * random.unit_vector();
+    Pose X_WB(random.rotation(), p_B);
     DistanceWorkspace distances;
     const Distance apart = distance(A, X_WA, B, X_WB, {}, distances);
     X_WB.p -= (apart.distance - random.uniform(0.0, 0.02)) * apart.normal;

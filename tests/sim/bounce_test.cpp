@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tangere/math/random.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/kinematics.hpp"
@@ -206,6 +207,28 @@ TEST(Bounce, SaltationOfABodyThatTurns) {
   const double fine = error(1e-4);
   EXPECT_LT(fine, 0.01);
   EXPECT_LT(fine, 0.2 * coarse);
+}
+
+/// A corner that comes down hits the floor within the step however short that is: rounding of the distance is then more
+/// than the rounding of the step's parts.
+TEST(Bounce, ShortStepsFindTheImpact) {
+  Random random(6);
+  for (const double dt : {1e-3, 1e-4, 1e-5, 1e-6}) {
+    for (int i = 0; i < 50; ++i) {
+      const Matrix3 R = random.rotation();
+      const double lowest = -(R.row(2).cwiseAbs() * Vector3(0.2, 0.15, 0.1))[0];
+      FreeBody body{Box{.size = {0.4, 0.3, 0.2}}, Pose(R, Vector3(3.0, -2.0, -lowest + 0.4 * dt))};
+      body.velocity.head<3>() = R.transpose() * Vector3(0.5, 0.2, -1.5);
+      body.velocity.tail<3>() = random.normal3();
+      const StepCase one = free_bodies("corner", {body}, 0.3, 0.8, {.time_step = dt});
+      Workspace workspace(one.world);
+      State next;
+      Tape tape;
+      const StepResult& result = step(one.world, one.state, VectorX::Zero(6), workspace, next, &tape);
+      EXPECT_TRUE(tape.bounced()) << "dt " << dt << ", " << i;
+      EXPECT_FALSE(result.bounced_at_end);
+    }
+  }
 }
 
 /// They say that they are not the derivative of the step, and are it where nothing bounces.
