@@ -140,6 +140,8 @@ const cases = {
     await page.keyboard.press('Space');
     await page.waitForFunction(() => window.tangere.player.index > 3);
     await page.locator('button[title^="pause"]').click();
+    // a busy page hears of the click a little later
+    await page.waitForFunction(() => !window.tangere.player.playing);
     const stopped = await page.evaluate(() => window.tangere.player.index);
     await page.waitForTimeout(200);
     assert.equal(await page.evaluate(() => window.tangere.player.index), stopped);
