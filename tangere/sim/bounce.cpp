@@ -186,11 +186,12 @@ void hit_trees(const World& world, Workspace::Memory& m) {
 
 /// Whether trees that are hit fly as the rows of a part, from the velocity v on, have them: rows that push them push
 /// nothing else that moves, and normals and limits among them hold what rests. A row that stops what comes at the speed
-/// w does so by the end of the part only: on the way it lets it in by up to dt w / 2.
+/// w does so by the end of the part only: on the way it lets it in by up to dt w / 2, and half a step before the end,
+/// where velocities are read, it may be as fast the other way.
 bool rows_hold(const World& world, const ContactProblem& problem, const LcpSolution& solution, const VectorX& v,
                const ImpactEvent& impact) {
   const double touching = std::max(world.options().contact.touching, kMeets);
-  const double slow = 2.0 * touching / world.options().time_step;
+  const double slow = std::min(2.0 * touching / world.options().time_step, world.options().contact.bounce_speed);
   for (int r = 0; r < problem.num_rows(); ++r) {
     if (solution.f[r] == 0.0) continue;
     const auto J = problem.jacobian(world.nv()).row(r);

@@ -161,6 +161,32 @@ TEST(ImpactsWithRows, WhatIsStoppedInTheStepBouncesAtItsEnd) {
   EXPECT_EQ(made.impacts, 0U);
 }
 
+/// In short steps too a limit that has to stop what comes fast does not throw it back.
+TEST(ImpactsWithRows, LimitsOfShortStepsDoNotThrowBack) {
+  for (const double dt : {1e-4, 1e-5}) {
+    const double gap = 1.2e-5;
+    ModelBuilder builder("short");
+    add_bar(builder, "bar", {0.0, 0.0, 1.0}, {.upper = 0.0});
+    Scene scene = with_ball(builder, {0.45, 0.0, 1.05 + kRadius + 0.45 * gap + 1.9 * dt}, dt);
+    scene.state.q[0] = -gap;
+    scene.state.v.setZero();
+    scene.state.v[3] = -2.0;
+    Workspace workspace(scene.world);
+    State state = scene.state;
+    double fastest = 0.0;
+    double after_stop = 0.0;
+    for (int i = 0; i < 6; ++i) {
+      (void)step(scene.world, state, VectorX::Zero(scene.world.nu()), workspace, state);
+      fastest = std::max(fastest, state.v[0]);
+      after_stop = state.v[0];
+    }
+    // the ball alone would push the bar to 1.455 rad/s
+    EXPECT_GT(fastest, 0.01);
+    EXPECT_LT(fastest, 1.46);
+    EXPECT_LT(std::abs(after_stop), 0.1);
+  }
+}
+
 /// The gradient of the motion, not only of its steps: over a box that rests on a floor a ball bounces as over the
 /// floor.
 TEST(ImpactsWithRows, GradientOfTheMotionOverABox) {
