@@ -47,13 +47,14 @@ Target target_of_gap(double gap, double time_step, const ContactOptions& options
 class Assembly {
  public:
   Assembly(const Model& model, const Data& data, const RowScales& scales, double time_step,
-           const ContactOptions& options, bool with_motions, ContactProblem& problem)
+           const ContactOptions& options, bool with_motions, std::span<const char> only, ContactProblem& problem)
       : model_(model),
         data_(data),
         scales_(scales),
         dt_(time_step),
         options_(options),
         with_motions_(with_motions),
+        only_(only),
         p_(problem) {}
 
   void add_contacts(const BodyVelocities& velocities) {
@@ -91,6 +92,7 @@ class Assembly {
   void add_constraints() {
     for (std::size_t i = 0; i < model_.constraints().size(); ++i) {
       const LoopConstraint& constraint = model_.constraints()[i];
+      if (!takes_part(constraint.body_A) && !takes_part(constraint.body_B)) continue;
       const Pose A = pose(constraint.body_A) * constraint.X_AC;
       const Pose B = pose(constraint.body_B) * constraint.X_BC;
       const int pair = pair_of(constraint.body_A, constraint.body_B, B.p);
@@ -108,6 +110,7 @@ class Assembly {
 
   void add_coordinates(VectorArgument q, VectorArgument fastest) {
     for (const Joint& joint : model_.joints()) {
+      if (joint.nv > 0 && !takes_part_dof(joint.first_v)) continue;
       for (int k = 0; k < joint.nv; ++k) {
         const int dof = joint.first_v + k;
         const DofSpec& spec = model_.dofs()[static_cast<std::size_t>(dof)];
@@ -201,6 +204,14 @@ class Assembly {
   }
 
  private:
+  [[nodiscard]] bool takes_part_dof(int dof) const {
+    return only_.empty() || only_[static_cast<std::size_t>(dof)] != 0;
+  }
+  [[nodiscard]] bool takes_part(int body) const {
+    const std::span<const int> way = way_of(model_, body);
+    return only_.empty() || (!way.empty() && takes_part_dof(way.front()));
+  }
+
   [[nodiscard]] Pose pose(int body) const { return body == kWorld ? Pose() : body_pose(model_, data_, body); }
 
   static FrameMotion on_B_turning_with_A() {
@@ -276,6 +287,7 @@ class Assembly {
   double dt_;
   const ContactOptions& options_;
   bool with_motions_;
+  std::span<const char> only_;
   ContactProblem& p_;
 };
 
@@ -317,7 +329,8 @@ double normal_velocity(const Model& model, const Data& data, const BodyVelocitie
 
 void ProblemBuilder::build(const Model& model, const RowScales& scales, const Data& data,
                            const BodyVelocities& velocities, VectorArgument q, VectorArgument fastest, double time_step,
-                           const ContactOptions& options, bool with_motions, ContactProblem& problem) {
+                           const ContactOptions& options, bool with_motions, ContactProblem& problem,
+                           std::span<const char> only) {
   problem.time_step = time_step;
   problem.redundancy = options.redundancy;
   problem.reduce_rows = options.reduce_rows;
@@ -327,7 +340,7 @@ void ProblemBuilder::build(const Model& model, const RowScales& scales, const Da
   problem.boxes.clear();
   problem.keys.clear();
   if (columns_.cols() != model.nv()) columns_.setZero(6, model.nv());
-  Assembly assembly(model, data, scales, time_step, options, with_motions, problem);
+  Assembly assembly(model, data, scales, time_step, options, with_motions, only, problem);
   assembly.add_contacts(velocities);
   if (options.constraints) assembly.add_constraints();
   assembly.add_coordinates(q, fastest);

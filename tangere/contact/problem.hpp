@@ -110,12 +110,13 @@ struct ContactProblem {
 /// Fills a problem whose contacts (and, for derivatives, their motions) have been found. `velocities` are the old ones,
 /// at which impacts are judged; `data` has the poses at q. `fastest` is how fast each coordinate may be in the step, as
 /// far as is known: limits within its reach take part. With a time step of 0 it is that of an impact: impulses only,
-/// no gaps are closed, and what rubs in joints has no time to.
+/// no gaps are closed, and what rubs in joints has no time to. Of joints and loops those take part whose coordinates
+/// are marked in `only`; all where that is empty.
 class ProblemBuilder {
  public:
   void build(const Model& model, const RowScales& scales, const Data& data, const BodyVelocities& velocities,
              VectorArgument q, VectorArgument fastest, double time_step, const ContactOptions& options,
-             bool with_motions, ContactProblem& problem);
+             bool with_motions, ContactProblem& problem, std::span<const char> only = {});
 
  private:
   Matrix6X columns_;

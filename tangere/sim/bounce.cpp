@@ -258,7 +258,7 @@ bool pass_impact(const World& world, VectorArgument u, const LcpSolution& before
   const bool with_motions = tape != nullptr;
   hit_trees(world, m);
   if (!count_impact(m) || !rows_hold(world, m.problem, before, m.before_impact.v, m.impact)) return false;
-  const LcpSolution& impact = solve_impact(world, m.at_impact, m);
+  const LcpSolution& impact = solve_impact(world, m.at_impact, m, m.impact.dofs);
   note(impact, m.result);
   if (tape != nullptr) {
     const auto i = static_cast<std::size_t>(tape->num_impacts++);
@@ -338,11 +338,11 @@ void set_aside_bouncing(const World& world, bool with_motions, ContactProblem& p
   if (with_motions) problem.motions.resize(kept);
 }
 
-const LcpSolution& solve_impact(const World& world, const State& at, Workspace::Memory& m) {
+const LcpSolution& solve_impact(const World& world, const State& at, Workspace::Memory& m, std::span<const char> hit) {
   const Model& weightless = *world.impact_model();
   factor_mass_matrix(weightless, *m.impact_data);
   m.builder.build(weightless, world.scales(), *m.impact_data, m.velocities, at.q, at.v, 0.0, world.options().contact,
-                  true, m.impact_problem);
+                  true, m.impact_problem, hit);
   m.impact_lcp->warm_start().keys.clear();
   m.impact_lcp->warm_start().sets.clear();
   const LcpSolution& impact = m.impact_lcp->solve(weightless, *m.impact_data, m.impact_problem, at.v,

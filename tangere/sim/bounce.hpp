@@ -52,8 +52,10 @@ enum class BounceOutcome {
 void prepare_impacts(const World& world, Workspace::Memory& m);
 /// Moves those that bounce from a problem to m.bouncing; m.data has the poses, m.velocities the velocities.
 void set_aside_bouncing(const World& world, bool with_motions, ContactProblem& problem, Workspace::Memory& m);
-/// The impact of m.impact_problem's contacts; m.impact_data has the poses, m.velocities the velocities there.
-const LcpSolution& solve_impact(const World& world, const State& at, Workspace::Memory& m);
+/// The impact of m.impact_problem's contacts on the trees with these coordinates (all where none are given);
+/// m.impact_data has the poses, m.velocities the velocities there.
+const LcpSolution& solve_impact(const World& world, const State& at, Workspace::Memory& m,
+                                std::span<const char> hit = {});
 /// A step from there, in m.after_problem: its contacts, and its rows solved.
 void contacts_after(const World& world, const State& at, VectorArgument u, bool with_motions, Workspace::Memory& m);
 const LcpSolution& solve_after(const World& world, const State& at, bool with_motions, Workspace::Memory& m);

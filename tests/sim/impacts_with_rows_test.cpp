@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tangere/math/so3.hpp"
+#include "tangere/sim/impulse_derivatives.hpp"
 #include "tangere/sim/rollout.hpp"
 #include "tests/sim/impact_checks.hpp"
 
@@ -159,6 +160,35 @@ TEST(ImpactsWithRows, WhatIsStoppedInTheStepBouncesAtItsEnd) {
   EXPECT_TRUE(made.bounced_at_end);
   EXPECT_EQ(made.tape.num_impacts, 0);
   EXPECT_EQ(made.impacts, 0U);
+}
+
+/// A slider that stops at its limit while a ball bounces elsewhere has no part in the impact.
+TEST(ImpactsWithRows, WhatIsNotHitHasNoRows) {
+  ModelBuilder builder("apart");
+  builder.add_body({.name = "floor", .shapes = {colliding("floor", HalfSpace{Vector3::UnitZ(), 0.0}, 0.9)}},
+                   {.name = "floor"});
+  const Shape block = Box{.size = {0.6, 0.3, 0.1}};
+  builder.add_body({.name = "slider", .inertia = inertia_of(block, 2.0)}, {.name = "slider",
+                                                                           .type = JointType::prismatic,
+                                                                           .X_PJ = Pose::translation({0.0, 3.0, 3.0}),
+                                                                           .axis = Vector3::UnitX(),
+                                                                           .dofs = {DofSpec{.upper = 0.0}}});
+  Scene scene = with_ball(builder, {0.0, 0.0, kRadius + 0.012});
+  scene.state.q[0] = -0.001;
+  scene.state.v[0] = 1.0;
+  Workspace workspace(scene.world);
+  State next;
+  Tape tape;
+  (void)step(scene.world, scene.state, VectorX::Zero(scene.world.nu()), workspace, next, &tape);
+  ASSERT_EQ(tape.num_impacts, 1);
+  for (const Row& row : tape.impact(0).problem.rows) EXPECT_NE(row.kind, RowKind::limit);
+  // the impulses are those that changed the slider's velocity
+  VectorX impulses;
+  step_impulses(tape, impulses);
+  double of_limits = 0.0;
+  for (int r = 0; r < tape.problem.num_rows(); ++r)
+    if (tape.problem.rows[static_cast<std::size_t>(r)].kind == RowKind::limit) of_limits += impulses[r];
+  EXPECT_NEAR(of_limits, 2.0 * (scene.state.v[0] - next.v[0]), 1e-9);
 }
 
 /// In short steps too a limit that has to stop what comes fast does not throw it back.
