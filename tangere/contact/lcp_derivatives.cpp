@@ -165,10 +165,6 @@ void LcpDerivatives::set_forces(ScratchVector::ConstView right, Forces&& df) {
 
 ScratchMatrix::ConstView LcpDerivatives::force_derivatives() {
   ScratchMatrix::View out = forces_.reset(static_cast<Eigen::Index>(place_of_row_.size()), right_.cols());
-  if (right_.rows() == 0) {
-    out.setZero();
-    return std::as_const(forces_).view();
-  }
   for (Eigen::Index column = 0; column < out.cols(); ++column) {
     row_scratch_.reset(right_.rows()) = right_.view().col(column);
     set_forces(std::as_const(row_scratch_).view(), out.col(column));

@@ -3,6 +3,7 @@
 /// Matrices and vectors of the inner loops whose size changes from step to step: they keep their memory when they
 /// shrink. Rows after rows, padded to whole vector registers.
 
+#include <algorithm>
 #include <cstddef>
 
 #include "tangere/math/aligned.hpp"
@@ -16,12 +17,12 @@ class ScratchMatrix {
   using View = Eigen::Map<Storage, 0, Eigen::OuterStride<>>;
   using ConstView = Eigen::Map<const Storage, 0, Eigen::OuterStride<>>;
 
-  /// All zero, the padding too.
+  /// All zero, the padding too. Without rows it still has the memory of one, for its columns to be somewhere.
   View reset(Eigen::Index rows, Eigen::Index cols) {
     rows_ = rows;
     cols_ = cols;
     width_ = (cols + 7) / 8 * 8;
-    data_.assign(static_cast<std::size_t>(rows_ * width_), 0.0);
+    data_.assign(static_cast<std::size_t>(std::max<Eigen::Index>(rows_, 1) * width_), 0.0);
     return view();
   }
   [[nodiscard]] View view() { return {data_.data(), rows_, cols_, Eigen::OuterStride<>(width_)}; }
