@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
@@ -77,7 +78,7 @@ bool find_impact(const World& world, double start, Workspace::Memory& m) {
   double c = start;
   double low = start;
   double high = 1.0;
-  double last_distance = kMeets;
+  double last_distance = std::numeric_limits<double>::infinity();
   m.impact.moves = true;
   for (int step = 0; step < kMostNewtonSteps; ++step) {
     m.impact.time = c;
@@ -112,7 +113,7 @@ bool find_impact(const World& world, double start, Workspace::Memory& m) {
     if (std::abs(change) <= kSettled || high - low <= kSettled) return true;
     // in short steps rounding of the distance does not let c settle: no nearer than before is near enough
     const double distance = std::abs(contact.distance);
-    if (distance <= kMeets && distance >= 0.5 * last_distance) return true;
+    if (distance <= kMeets && distance >= last_distance) return true;
     last_distance = distance;
     const double next = c + change;
     // inside the bracket, ends included; beyond the end, the end decides
@@ -184,10 +185,28 @@ void hit_trees(const World& world, Workspace::Memory& m) {
   m.impact.contact = nearest_bouncing(problem.contacts, m.bouncing);
 }
 
+/// Whether a row pushes two trees that float against each other: on parabolas these would lose angular momentum.
+bool joins_floating(const World& world, const ContactProblem& problem, const Row& row) {
+  if (row.block < 0) return false;
+  const int pair = problem.blocks[static_cast<std::size_t>(row.block)].pair;
+  const BodyRows& bodies = problem.pairs[static_cast<std::size_t>(pair)];
+  const auto root = [&](int body) {
+    const std::span<const int> way = way_of(world.model(), body);
+    const auto is_free = [&](const Joint& joint) {
+      return joint.spec.type == JointType::free && joint.first_v == way.front();
+    };
+    const auto& joints = world.model().joints();
+    return !way.empty() && std::any_of(joints.begin(), joints.end(), is_free) ? way.front() : -1;
+  };
+  const int A = root(bodies.body_A);
+  const int B = root(bodies.body_B);
+  return A >= 0 && B >= 0 && A != B;
+}
+
 /// Whether trees that are hit fly as the rows of a part, from the velocity v on, have them: rows that push them push
-/// nothing else that moves, and normals and limits among them hold what rests. A row that stops what comes at the speed
-/// w does so by the end of the part only: on the way it lets it in by up to dt w / 2, and half a step before the end,
-/// where velocities are read, it may be as fast the other way.
+/// nothing else that moves, nor floating trees against each other, and normals and limits among them hold what rests. A
+/// row that stops what comes at the speed w does so by the end of the part only: on the way it lets it in by up to dt w
+/// / 2, and half a step before the end, where velocities are read, it may be as fast the other way.
 bool rows_hold(const World& world, const ContactProblem& problem, const LcpSolution& solution, const VectorX& v,
                const ImpactEvent& impact) {
   const double touching = std::max(world.options().contact.touching, kMeets);
@@ -200,9 +219,9 @@ bool rows_hold(const World& world, const ContactProblem& problem, const LcpSolut
     for (Eigen::Index k = 0; k < J.size(); ++k)
       if (J[k] != 0.0) (impact.dofs[static_cast<std::size_t>(k)] != 0 ? pushes_hit : pushes_others) = true;
     if (!pushes_hit) continue;
-    const RowKind kind = problem.rows[static_cast<std::size_t>(r)].kind;
-    const bool stops = (kind == RowKind::normal || kind == RowKind::limit) && J.dot(v) < -slow;
-    if (pushes_others || stops) return false;
+    const Row& row = problem.rows[static_cast<std::size_t>(r)];
+    const bool stops = (row.kind == RowKind::normal || row.kind == RowKind::limit) && J.dot(v) < -slow;
+    if (pushes_others || stops || joins_floating(world, problem, row)) return false;
   }
   return true;
 }

@@ -62,8 +62,8 @@ struct StepResult {
   /// Those that bounced inside the step, impact after impact.
   std::span<const Contact> impacts{};
   /// Whether impacts were to bounce inside the step (BounceMode::event) and did so by the discrete rule, at its end:
-  /// a normal or a limit stops the same bodies in this step, or one of them meets something more than kMostImpacts
-  /// times.
+  /// a normal or a limit stops the same bodies in this step, a row pushes them and others, or bodies that float against
+  /// each other, or one of them meets something more than kMostImpacts times.
   bool bounced_at_end = false;
   /// All rows of the step, their sets and impulses. Valid until the next step.
   std::span<const Row> rows{};

@@ -44,8 +44,8 @@ inline bool same_pieces(const Tape& a, const Tape& b) {
   return true;
 }
 
-/// All Jacobians, and those of all parameters, against differences of the step with as many impacts, of up to these
-/// sizes.
+/// All Jacobians, and those of parameters of contact (restitution, placements of shapes, gravity; not friction, nor
+/// those of the model), against differences of the step with as many impacts, of up to these sizes.
 inline void expect_derivatives(const World& world, const State& state, const VectorX& u, double scale,
                                double state_scale) {
   const int nv = world.nv();

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "tangere/math/so3.hpp"
+#include "tangere/multibody/energy.hpp"
+#include "tangere/multibody/kinematics.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
 #include "tangere/sim/rollout.hpp"
 #include "tests/sim/impact_checks.hpp"
@@ -189,6 +191,44 @@ TEST(ImpactsWithRows, WhatIsNotHitHasNoRows) {
   for (int r = 0; r < tape.problem.num_rows(); ++r)
     if (tape.problem.rows[static_cast<std::size_t>(r)].kind == RowKind::limit) of_limits += impulses[r];
   EXPECT_NEAR(of_limits, 2.0 * (scene.state.v[0] - next.v[0]), 1e-9);
+}
+
+/// Two bodies that are welded and spin keep their momentum where a ball hits one of them.
+TEST(ImpactsWithRows, FloatingBodiesKeepTheirMomentum) {
+  ModelBuilder builder("pair");
+  builder.set_gravity(Vector3::Zero());
+  const Shape box = Box{.size = {0.2, 0.2, 0.2}};
+  for (const char* name : {"left", "right"})
+    builder.add_body({.name = name, .inertia = inertia_of(box, 1.0), .shapes = {colliding(name, box, 0.9)}},
+                     {.name = name, .type = JointType::free});
+  builder.add_constraint({.name = "weld",
+                          .kind = LoopConstraint::Kind::weld,
+                          .body_A = builder.find_body("left"),
+                          .body_B = builder.find_body("right"),
+                          .X_AC = Pose::translation({0.5, 0.0, 0.0}),
+                          .X_BC = Pose::translation({-0.5, 0.0, 0.0})});
+  Scene scene = with_ball(builder, {0.5, 0.235, 0.0});
+  State& state = scene.state;
+  state.q[0] = -0.5;
+  state.q[7] = 0.5;
+  state.v.setZero();
+  state.v[1] = -5.0;
+  state.v[7] = 5.0;
+  state.v[5] = state.v[11] = 10.0;
+  state.v[13] = -2.0;
+  const Model& model = scene.world.model();
+  const auto momentum = [&](const State& at) -> Vector6 {
+    Data data(model);
+    forward_kinematics(model, data, at.q, at.v);
+    return centroidal_momentum(model, data);
+  };
+  Workspace workspace(scene.world);
+  State next;
+  const Vector6 before = momentum(state);
+  const StepResult& result = step(scene.world, state, VectorX::Zero(scene.world.nu()), workspace, next);
+  EXPECT_TRUE(result.bounced_at_end);
+  EXPECT_GT((next.v - state.v).norm(), 1.0);
+  EXPECT_NEAR_ABSOLUTE(momentum(next), before, 1e-12 * before.norm());
 }
 
 /// In short steps too a limit that has to stop what comes fast does not throw it back.
