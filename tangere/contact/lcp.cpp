@@ -16,6 +16,11 @@ constexpr std::size_t kManyRows = 64;
 /// A penetration is not taken back where that moves more than this many times the mass there is.
 constexpr double kTooHeavy = 100.0;
 
+/// What an impact gains less of than this part of what its impulses turn over is rounding.
+constexpr double kNoGain = 1e-10;
+constexpr double kNoGainLeft = 1e-14;
+constexpr int kMostReductions = 60;
+
 /// The set of a row that was not there before, from those of the rows before it: limits and normals push where nothing
 /// else keeps the bodies apart, friction where its normal does.
 RowSet set_alone(const ContactProblem& problem, int r, VectorArgument v_free, const std::vector<RowSet>& before) {
@@ -179,13 +184,98 @@ void LcpContact::drop_heavy_corrections(const Diagonal& diagonal, ContactProblem
   }
 }
 
+/// What the impulses of the rows in hand add to the kinetic energy, f · J (v⁺ + v_free) / 2, less what they are asked
+/// to add (corrections). 0 if that is below a part of what they turn over, f A f / 2.
+double LcpContact::gained_energy(const ContactProblem& problem, const BoxedLcpSolution& solved,
+                                 double threshold) const {
+  double gained = 0.0;
+  double turned_over = 0.0;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
+    const double f = solved.f[static_cast<Eigen::Index>(i)];
+    const double w = solved.w[static_cast<Eigen::Index>(i)];
+    const double asked = row.restitution == 0.0 ? std::max(f * row.target, 0.0) : 0.0;
+    gained += f * (0.5 * (w + b_[i]) + row.target) - asked;
+    turned_over += 0.5 * f * (w - b_[i]);
+  }
+  return std::abs(gained) <= threshold * turned_over ? 0.0 : gained;
+}
+
+/// The rows in hand that bounce do so with a part of their restitution.
+void LcpContact::keep_restitution(double part, ContactProblem& problem) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
+    if (bounce_targets_[i] == 0.0) continue;
+    const RowBlock& block = problem.blocks[static_cast<std::size_t>(row.block)];
+    b_[i] += row.target - part * bounce_targets_[i];
+    row.target = part * bounce_targets_[i];
+    row.restitution = part * problem.contacts[static_cast<std::size_t>(block.contact)].restitution;
+    row.restitution_kept = part;
+  }
+}
+
+void LcpContact::mark_short_of_energy(const Model& model, const ContactProblem& problem, double kept) {
+  const auto nv = static_cast<std::size_t>(model.nv());
+  solution_.restitution_kept = std::min(solution_.restitution_kept, kept);
+  solution_.short_of_energy.resize(nv, 0);
+  for (const int r : rows_) {
+    const double* row = problem.J.data() + static_cast<std::size_t>(r) * nv;
+    for (std::size_t k = 0; k < nv; ++k)
+      if (row[k] != 0.0) solution_.short_of_energy[static_cast<std::size_t>(tree_of_dof_[k])] = 1;
+  }
+  for (std::size_t k = 0; k < nv; ++k)
+    solution_.short_of_energy[k] = solution_.short_of_energy[static_cast<std::size_t>(tree_of_dof_[k])];
+}
+
+/// Solves the rows in hand; where they bounce, with as much of their restitution as their energy allows.
+template <class Matrix>
+const BoxedLcpSolution& LcpContact::solve_boxes(const Model& model, const Matrix& A, ContactProblem& problem,
+                                                const BoxedLcpOptions& options) {
+  const Eigen::Map<const VectorX> b(b_.data(), static_cast<Eigen::Index>(rows_.size()));
+  const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
+  bounce_targets_.clear();
+  bool bouncing = false;
+  for (const int r : rows_) {
+    const Row& row = problem.rows[static_cast<std::size_t>(r)];
+    bounce_targets_.push_back(row.restitution > 0.0 ? row.target : 0.0);
+    bouncing = bouncing || row.restitution > 0.0;
+  }
+  double high_gain = bouncing ? gained_energy(problem, solved, kNoGain) : 0.0;
+  if (high_gain <= 0.0) return solved;
+
+  const auto solve_with = [&](double part) {
+    keep_restitution(part, problem);
+    sets_.assign(solved.sets.begin(), solved.sets.end());
+    (void)solver_.solve(A, b, boxes_, options, sets_);
+    return gained_energy(problem, solved, kNoGainLeft);
+  };
+  // false position, with half the weight for an end that stays (Illinois)
+  double low = 0.0;
+  double high = 1.0;
+  double kept = 0.0;
+  double low_gain = solve_with(low);
+  int last_side = 0;
+  for (int i = 0; i < kMostReductions && low_gain < 0.0; ++i) {
+    kept = high - high_gain * (high - low) / (high_gain - low_gain);
+    const double gain = solve_with(kept);
+    if (gain == 0.0 || kept <= low || kept >= high) break;
+    const int side = gain < 0.0 ? -1 : 1;
+    (side < 0 ? low : high) = kept;
+    (side < 0 ? low_gain : high_gain) = gain;
+    if (side == last_side) (side < 0 ? high_gain : low_gain) *= 0.5;
+    last_side = side;
+  }
+  mark_short_of_energy(model, problem, kept);
+  return solved;
+}
+
 /// A few rows, by their matrix.
 void LcpContact::solve_few(const Model& model, const Data& data, ContactProblem& problem,
                            const BoxedLcpOptions& options) {
   const MatrixMap A = fill_matrix(model, data, problem);
   drop_heavy_corrections([&](Eigen::Index i) { return A(i, i); }, problem);
+  const BoxedLcpSolution& solved = solve_boxes(model, A, problem, options);
   const Eigen::Map<const VectorX> b(b_.data(), A.rows());
-  const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
   const bool least_squares =
       problem.redundancy == Redundancy::least_squares && solved.status == BoxedLcpStatus::solved &&
       least_squares_impulses(A, b, boxes_, solved.sets, f_ = solved.f.view(), w_ = solved.w.view());
@@ -209,8 +299,7 @@ void LcpContact::solve_many(const Model& model, const Data& data, ContactProblem
                             const BoxedLcpOptions& options) {
   const SparseRows& A = sparse_.build(model, data, problem, rows_);
   drop_heavy_corrections([&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); }, problem);
-  const Eigen::Map<const VectorX> b(b_.data(), static_cast<Eigen::Index>(rows_.size()));
-  const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
+  const BoxedLcpSolution& solved = solve_boxes(model, A, problem, options);
   keep(problem, solved, solved.f.view(), solved.w.view(),
        [&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); });
   sparse_.add_velocities(solved.f.view(), solution_.v_plus);
@@ -259,6 +348,8 @@ const LcpSolution& LcpContact::solve(const Model& model, const Data& data, Conta
   solution_.stages.fill(0);
   solution_.num_islands = 0;
   solution_.margin = std::numeric_limits<double>::infinity();
+  solution_.restitution_kept = 1.0;
+  solution_.short_of_energy.clear();
   if (n == 0) {
     last_.keys.clear();
     last_.sets.clear();

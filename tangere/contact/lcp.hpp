@@ -7,6 +7,10 @@
 /// An island is a set of trees that rows hold together; islands do not see each other, and each is solved alone. Small
 /// ones by their matrix A, large ones by its parts (sparse_island.hpp): the same problem, and the same answer but for
 /// rounding.
+///
+/// Newton's restitution and friction together can ask for more energy than an oblique impact has (Kane's paradox). An
+/// island that would gain some keeps only so much of its restitution that it gains none: the rows bounce with s e, s
+/// the largest found between 0 and 1. With s = 0 energy never grows.
 
 #include <array>
 #include <limits>
@@ -32,6 +36,10 @@ struct LcpSolution {
   /// of rows at a bound by the impulse that would stop them. 0 is a tie, where derivatives have two sides.
   double margin = std::numeric_limits<double>::infinity();
   int num_islands = 0;
+  /// The smallest part of its restitution that an island keeps (1: all do), and the coordinates (1) of the trees of
+  /// those that do not keep all.
+  double restitution_kept = 1.0;
+  std::vector<char> short_of_energy;
   /// How many islands each stage has solved.
   std::array<int, kNumBoxedLcpStages> stages{};
 };
@@ -50,8 +58,8 @@ class LcpContact {
   explicit LcpContact(const Model& model);
 
   /// `data` has the factors of M; `v_free` is where the smooth dynamics alone would go. The problem afterwards is the
-  /// one that was solved: rows that were answered without compliance (Redundancy::least_squares) have none, and
-  /// penetrations that are not taken back have no target.
+  /// one that was solved: rows that were answered without compliance (Redundancy::least_squares) have none,
+  /// penetrations that are not taken back have no target, and restitution is what is kept of it.
   const LcpSolution& solve(const Model& model, const Data& data, ContactProblem& problem, VectorArgument v_free,
                            const BoxedLcpOptions& options);
   /// What the next solve starts from; may be set, and emptied to start cold.
@@ -66,6 +74,13 @@ class LcpContact {
   void gather_boxes(const ContactProblem& problem, VectorArgument v_free);
   template <class Diagonal>
   void drop_heavy_corrections(const Diagonal& diagonal, ContactProblem& problem);
+  [[nodiscard]] double gained_energy(const ContactProblem& problem, const BoxedLcpSolution& solved,
+                                     double threshold = 0.0) const;
+  void keep_restitution(double part, ContactProblem& problem);
+  void mark_short_of_energy(const Model& model, const ContactProblem& problem, double kept);
+  template <class Matrix>
+  const BoxedLcpSolution& solve_boxes(const Model& model, const Matrix& A, ContactProblem& problem,
+                                      const BoxedLcpOptions& options);
   MatrixMap fill_matrix(const Model& model, const Data& data, const ContactProblem& problem);
   void solve_few(const Model& model, const Data& data, ContactProblem& problem, const BoxedLcpOptions& options);
   void solve_many(const Model& model, const Data& data, ContactProblem& problem, const BoxedLcpOptions& options);
@@ -86,6 +101,8 @@ class LcpContact {
   std::vector<int> local_;
   std::vector<BoxedLcpRow> boxes_;
   std::vector<RowSet> sets_;
+  /// Of the rows in hand, with all their restitution; 0 where they do not bounce.
+  std::vector<double> bounce_targets_;
   VectorX f_;
   VectorX w_;
   AlignedVector MinvJt_;

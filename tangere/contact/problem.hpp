@@ -42,8 +42,9 @@ struct Row {
   double target = 0.0;
   /// dtarget/dφ = −gain.
   double gain = 0.0;
-  /// Positive where the row bounces.
+  /// Positive where the row bounces: the contact's, times what is kept of it (LcpSolution::restitution_kept).
   double restitution = 0.0;
+  double restitution_kept = 1.0;
   /// Of a normal: kilograms of all that is connected with its bodies.
   double connected_mass = 0.0;
 };

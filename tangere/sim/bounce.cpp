@@ -270,6 +270,7 @@ void note(const LcpSolution& solution, StepResult& result) {
   if (solution.status != BoxedLcpStatus::solved) result.status = StepStatus::approximate_contact;
   result.residual = std::max(result.residual, solution.residual);
   result.margin = std::min(result.margin, solution.margin);
+  result.restitution_kept = std::min(result.restitution_kept, solution.restitution_kept);
 }
 
 /// The impact that was found, and the step after it. False if it does not hold.

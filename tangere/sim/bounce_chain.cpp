@@ -39,13 +39,17 @@ void set_impact_map(const World& world, const Tape& impact, Workspace::Memory& m
   const Model& weightless = *world.impact_model();
   const int nv = world.nv();
   prepare_impacts(world, m);
+  m.impact_energy.prepare(weightless, *m.impact_data, impact);
   m.derivatives.linearise(weightless, *m.impact_data, solved_impact(impact, m.no_force), use);
   m.derivatives.expand(weightless, *m.impact_data);
   ScratchMatrix::View velocity = out.velocity.reset(nv, 2 * nv);
   velocity.leftCols(nv) = m.derivatives.d_q();
   velocity.rightCols(nv) = m.derivatives.d_v();
   // forces have no time in an impact
-  if (use == RowUse::all) assign(out.impulses, m.derivatives.force_derivatives().leftCols(2 * nv));
+  const bool all = use == RowUse::all;
+  if (all) assign(out.impulses, m.derivatives.force_derivatives().leftCols(2 * nv));
+  m.impact_energy.linearise(weightless, *m.impact_data, impact, m.derivatives, all);
+  m.impact_energy.correct(out.velocity, all ? &out.impulses : nullptr);
 }
 
 void BounceColumns::reset(int nv, int count, int num_impacts) {

@@ -171,6 +171,7 @@ void set_result(const LcpSolution& solution, const ContactProblem& problem, Step
   result.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
   result.residual = solution.residual;
   result.margin = solution.margin;
+  result.restitution_kept = solution.restitution_kept;
   result.num_islands = solution.num_islands;
   result.stages = solution.stages;
   result.contacts = problem.contacts;
@@ -190,6 +191,8 @@ void record(const State& state, VectorArgument u, const LcpSolution& solution, c
   tape.w = solution.w;
   tape.sets = solution.sets;
   tape.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
+  tape.restitution_kept = solution.restitution_kept;
+  tape.short_of_energy = solution.short_of_energy;
   tape.formulation = Formulation::lcp;
   tape.num_impacts = 0;
 }
@@ -255,6 +258,7 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   m.result.profile = {};
   m.result.impacts = {};
   m.result.bounced_at_end = false;
+  m.result.restitution_kept = 1.0;
   m.start = state;  // `next` may be `state`
   const auto make_step = m.smooth != nullptr ? smooth_step : hard_step;
   if (in_range(m.start) && make_step(world, m.start, u, m, next, tape) && in_range(next)) return m.result;

@@ -65,6 +65,9 @@ struct StepResult {
   /// a normal or a limit stops the same bodies in this step, a row pushes them and others, or bodies that float against
   /// each other, or one of them meets something more than kMostImpacts times.
   bool bounced_at_end = false;
+  /// Below 1 where impacts keep only a part of their restitution, as they would gain energy by it (contact/lcp.hpp):
+  /// the smallest part. Derivatives know that of impacts inside the step; by the discrete rule they hold it.
+  double restitution_kept = 1.0;
   /// All rows of the step, their sets and impulses. Valid until the next step.
   std::span<const Row> rows{};
   std::span<const RowSet> sets{};
@@ -102,6 +105,9 @@ struct Tape {
   ScratchVector w;
   std::vector<RowSet> sets;
   StepStatus status = StepStatus::solved;
+  /// See LcpSolution.
+  double restitution_kept = 1.0;
+  std::vector<char> short_of_energy;
   /// Of the world that made it.
   Formulation formulation = Formulation::lcp;
   /// Impacts inside the step (bounce.hpp), earliest first; `events` may be longer. Two parts each: the impact, and the

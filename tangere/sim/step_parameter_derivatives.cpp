@@ -35,6 +35,12 @@ bool is_beyond(const Model& model, int body, int joint) {
   return body == joint;
 }
 
+/// Nothing but inertia acts in an impact, which has no duration.
+bool acts_in_impacts(const Parameter& p) {
+  return p.kind != Parameter::Kind::damping && p.kind != Parameter::Kind::stiffness &&
+         p.kind != Parameter::Kind::rest && p.kind != Parameter::Kind::gravity;
+}
+
 /// What parameters do to one part of a step, linearised in m.derivatives.
 class ParameterColumns {
  public:
@@ -97,8 +103,7 @@ class ParameterColumns {
   void add_model(const Parameter& p, Eigen::Ref<VectorX> r) {
     const bool passive = p.kind == Parameter::Kind::damping || p.kind == Parameter::Kind::stiffness;
     const bool impact = tape_.problem.time_step == 0.0;
-    // nothing but inertia acts in an impact, which has no duration
-    if (impact && (passive || p.kind == Parameter::Kind::rest || p.kind == Parameter::Kind::gravity)) return;
+    if (impact && !acts_in_impacts(p)) return;
     // dampers see every velocity, inertia not those of lone bodies
     const VectorX& v = passive ? tape_.v : step_.v_inertial;
     inverse_dynamics_parameter_derivatives(model_, data_, tape_.q, v, derivatives_.acceleration(), std::span(&p, 1),
@@ -161,7 +166,7 @@ class ParameterColumns {
       const Contact& contact = contact_of(problem.rows[i]);
       if (shape != contact.shape_A && shape != contact.shape_B) continue;
       const int other = shape == contact.shape_A ? contact.shape_B : contact.shape_A;
-      scratch_.s[place] += world_.scene().shape(model_, other).restitution *
+      scratch_.s[place] += problem.rows[i].restitution_kept * world_.scene().shape(model_, other).restitution *
                            problem.jacobian(model_.nv()).row(static_cast<Eigen::Index>(i)).dot(tape_.v);
     }
   }
@@ -224,14 +229,16 @@ class ParameterColumns {
   bool is_rough_ = false;
 };
 
-/// Columns of one part, and of its impulses if they are asked for.
+/// Columns of one part, and of its impulses if they are asked for; each is corrected in the scratch memory.
+template <class Correct>
 void fill_columns(ParameterColumns& columns, const Tape& part, std::span<const StepParameter> parameters,
-                  ParameterScratch& scratch, ScratchMatrix& out, ScratchMatrix* impulses) {
+                  ParameterScratch& scratch, ScratchMatrix& out, ScratchMatrix* impulses, const Correct& correct) {
   const auto count = static_cast<Eigen::Index>(parameters.size());
   ScratchMatrix::View velocity = out.reset(part.v_plus.size(), count);
   if (impulses != nullptr) (void)impulses->reset(part.problem.num_rows(), count);
   for (Eigen::Index i = 0; i < count; ++i) {
     columns.fill(parameters[static_cast<std::size_t>(i)], impulses != nullptr);
+    correct(parameters[static_cast<std::size_t>(i)]);
     velocity.col(i) = scratch.column;
     if (impulses != nullptr) impulses->view().col(i) = scratch.forces.view();
   }
@@ -247,7 +254,7 @@ bool fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::
   linearise(world, tape, m, rows_for(impulses != nullptr));
   const SolvedStep step = solved_step(world, tape, m);
   ParameterColumns columns(world, world.model(), m.data, tape, m.derivatives, step, m.parameters);
-  fill_columns(columns, tape, parameters, m.parameters, out, impulses);
+  fill_columns(columns, tape, parameters, m.parameters, out, impulses, [](const StepParameter&) {});
   return columns.is_rough();
 }
 
@@ -257,9 +264,16 @@ bool fill_impact(const World& world, const Tape& impact, int contact, Workspace:
   const Model& weightless = *world.impact_model();
   prepare_impacts(world, m);
   const SolvedStep step = solved_impact(impact, m.no_force);
+  m.impact_energy.prepare(weightless, *m.impact_data, impact);
   m.derivatives.linearise(weightless, *m.impact_data, step, rows_for(with_impulses));
+  m.impact_energy.linearise(weightless, *m.impact_data, impact, m.derivatives, with_impulses);
   ParameterColumns columns(world, weightless, *m.impact_data, impact, m.derivatives, step, m.parameters);
-  fill_columns(columns, impact, parameters, m.parameters, out.impact, with_impulses ? &out.impulses : nullptr);
+  const auto correct = [&](const StepParameter& p) {
+    const bool moves_mass = p.kind == Kind::model && acts_in_impacts(p.model);
+    m.impact_energy.correct(weightless, *m.impact_data, impact, moves_mass ? &p.model : nullptr, m.parameters.column,
+                            with_impulses ? &m.parameters.forces : nullptr);
+  };
+  fill_columns(columns, impact, parameters, m.parameters, out.impact, with_impulses ? &out.impulses : nullptr, correct);
   for (std::size_t i = 0; i < parameters.size(); ++i) out.distance.row(0)[i] = columns.distance(parameters[i], contact);
   return columns.is_rough();
 }

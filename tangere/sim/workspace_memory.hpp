@@ -6,6 +6,7 @@
 #include "tangere/contact/lcp.hpp"
 #include "tangere/contact/lcp_derivatives.hpp"
 #include "tangere/sim/actuation.hpp"
+#include "tangere/sim/impact_energy.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
 #include "tangere/sim/lone_body.hpp"
 #include "tangere/sim/step.hpp"
@@ -93,6 +94,7 @@ struct Workspace::Memory {
   /// Null until derivatives through impacts are asked for.
   std::unique_ptr<BounceChain> chain;
   VectorX bounce_product;
+  ImpactEnergy impact_energy;
   /// nv zeros.
   VectorX no_force;
 

@@ -193,8 +193,9 @@ void BoxedLcpSolver::Data::read_scales(const BoxedLcpOptions& options) {
   search_is_asked = true;
   for (int i = 0; i < n; ++i) {
     if (!(d[i] > 0.0)) fail_at(i, i, "must be positive");
-    inverse_d[i] = 1.0 / d[i];
     asked[i] = rows[i].compliance > 0.0 ? rows[i].compliance : options.compliance * d[i];
+    // what hardly moves gives way by its compliance
+    inverse_d[i] = 1.0 / (d[i] + asked[i]);
     search[i] = std::max(asked[i], kSearchCompliance * d[i]);
     search_is_asked = search_is_asked && search[i] == asked[i];
     b_scale = std::max(b_scale, std::abs(b[i]) * inverse_d[i]);

@@ -118,7 +118,7 @@ Scene ball_on_a_mimic() {
   return with_ball(std::move(builder), {0.45, 0.02, 1.05 + kRadius + 0.008});
 }
 
-void expect_inside(const Scene& scene) {
+void expect_inside(const Scene& scene, const std::set<std::string>& kinks = {}) {
   const VectorX u = VectorX::LinSpaced(scene.world.nv(), -0.2, 0.3);
   const Made made = make_step(scene.world, scene.state, u);
   EXPECT_EQ(made.tape.num_impacts, 1);
@@ -132,14 +132,17 @@ void expect_inside(const Scene& scene) {
     if (after.problem.rows[r].kind == RowKind::normal || after.problem.rows[r].kind == RowKind::limit) {
       EXPECT_GE(after.problem.jacobian(scene.world.nv()).row(static_cast<Eigen::Index>(r)).dot(after.v), -2e-3);
     }
-  expect_derivatives(scene.world, scene.state, u, 1e-4, 1e-5);
+  expect_derivatives(scene.world, scene.state, u, 1e-4, 1e-5, kinks);
 }
 
 TEST(ImpactsWithRows, BallOnABoxThatRests) { expect_inside(ball_on_a_box()); }
 TEST(ImpactsWithRows, BarThatSticksInItsHinge) { expect_inside(ball_on_a_rubbing_bar(20.0)); }
 TEST(ImpactsWithRows, BarThatRubsInItsHinge) { expect_inside(ball_on_a_rubbing_bar(2.0)); }
 TEST(ImpactsWithRows, BarAtItsLimit) { expect_inside(ball_on_a_bar_at_its_limit()); }
-TEST(ImpactsWithRows, ConnectedBars) { expect_inside(ball_on_connected_bars()); }
+/// Hinges that are parallel cannot move across, where the pin has a row as soon as they are not.
+TEST(ImpactsWithRows, ConnectedBars) {
+  expect_inside(ball_on_connected_bars(), {"left.placement.rz", "right.placement.rz"});
+}
 TEST(ImpactsWithRows, Mimic) { expect_inside(ball_on_a_mimic()); }
 
 /// Trees that a loop joins are hit together: the connected points stay together through the impact.

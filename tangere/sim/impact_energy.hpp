@@ -1,0 +1,51 @@
+#pragma once
+
+/// Derivatives of an impact that keeps only a part s of its restitution, as its energy allows no more (contact/lcp.hpp)
+/// (private to sim).
+///
+/// With s held the impact is any other one, and s moves so that no energy is gained: with
+///
+///   E = ½ v⁺ᵀ M v⁺ − ½ vᵀ M v = 0,   v_s = ∂v⁺/∂s,   D = dv⁺/dx with s held
+///   ds/dx = −(E_x + v⁺ᵀ M D) / (v⁺ᵀ M v_s),   dv⁺/dx = D + v_s ds/dx
+///
+/// E_x is what is left at fixed v⁺: −M v for v, and ½ (v⁺ + v)ᵀ ∂M/∂x (v⁺ − v) for what moves M. All of it over the
+/// trees that are short of energy.
+
+#include "tangere/contact/lcp_derivatives.hpp"
+#include "tangere/multibody/parameters.hpp"
+#include "tangere/sim/step.hpp"
+
+namespace tangere {
+
+class ImpactEnergy {
+ public:
+  /// Before the impact is linearised in `data`: E_x of q and v.
+  void prepare(const Model& model, Data& data, const Tape& impact);
+  /// After it: v_s, and how the impulses move with s (RowUse::all).
+  void linearise(const Model& model, const Data& data, const Tape& impact, LcpDerivatives& derivatives,
+                 bool with_impulses);
+
+  /// Corrects the columns of q and v: dv⁺, and the impulses unless null.
+  void correct(ScratchMatrix& velocity, ScratchMatrix* impulses);
+  /// Corrects a column of a parameter; null if it is none of the model.
+  void correct(const Model& model, Data& data, const Tape& impact, const Parameter* parameter,
+               Eigen::Ref<VectorX> velocity, ScratchVector* impulses);
+
+ private:
+  bool is_short_ = false;
+  /// Sums and differences of v⁺ and v, momenta after and before; of the trees that are short of energy.
+  VectorX sum_;
+  VectorX difference_;
+  VectorX after_;
+  VectorX before_;
+  VectorX E_q_;
+  double E_s_ = 0.0;
+  VectorX v_s_;
+  ScratchVector s_;
+  ScratchVector f_s_;
+  VectorX no_velocity_;
+  VectorX ds_;
+  MatrixX moved_;
+};
+
+}  // namespace tangere

@@ -1,0 +1,233 @@
+/// Impacts never gain energy. Newton's restitution with friction alone would (Kane's paradox): such impacts keep only a
+/// part of their restitution, and their derivatives know how that part moves.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "tangere/math/random.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/multibody/energy.hpp"
+#include "tangere/multibody/kinematics.hpp"
+#include "tangere/sim/impulse_derivatives.hpp"
+#include "tests/sim/impact_checks.hpp"
+
+namespace tangere::test {
+namespace {
+
+double energy_of(const World& world, const VectorX& q, const VectorX& v) {
+  Data data(world.model());
+  forward_kinematics(world.model(), data, q, v);
+  return kinetic_energy(world.model(), data, v);
+}
+
+CollisionShape colliding(const char* name, const Shape& shape, double friction, double restitution) {
+  return {.name = name, .shape = shape, .friction = friction, .restitution = restitution};
+}
+
+void add_floor(ModelBuilder& builder) {
+  builder.add_body({.name = "floor", .shapes = {colliding("floor", HalfSpace{Vector3::UnitZ(), 0.0}, 1.0, 1.0)}},
+                   {.name = "floor"});
+}
+
+void add_box(ModelBuilder& builder, const char* name, double friction, double restitution) {
+  const Shape box = Box{.size = {0.4, 0.3, 0.2}};
+  builder.add_body(
+      {.name = name, .inertia = mass_properties(box), .shapes = {colliding(name, box, friction, restitution)}},
+      {.name = name, .type = JointType::free});
+}
+
+World without_gravity(ModelBuilder builder, BounceMode bounce = BounceMode::event) {
+  builder.set_gravity(Vector3::Zero());
+  WorldOptions options;
+  options.time_step = 0.01;
+  options.contact.bounce = bounce;
+  return World(builder.build(), {}, options);
+}
+
+World tumbling_box(double friction, double restitution, BounceMode bounce = BounceMode::event) {
+  ModelBuilder builder("box");
+  add_floor(builder);
+  add_box(builder, "box", friction, restitution);
+  return without_gravity(std::move(builder), bounce);
+}
+
+World two_boxes(double friction, double restitution) {
+  ModelBuilder builder("boxes");
+  add_box(builder, "one", friction, restitution);
+  add_box(builder, "other", friction + 0.05, restitution);
+  return without_gravity(std::move(builder));
+}
+
+/// Two links that hang from a pivot beside the floor, with a rotor in the second.
+World arm(double friction, double restitution) {
+  ModelBuilder builder("arm");
+  add_floor(builder);
+  const Shape link = Capsule{.radius = 0.05, .length = 0.4};
+  int parent = kWorld;
+  for (const char* name : {"upper", "lower"}) {
+    const bool first = parent == kWorld;
+    CollisionShape shape = colliding(name, link, friction, restitution);
+    shape.X_BS = Pose(so3::exp({0.0, 0.5 * std::numbers::pi, 0.0}), {0.0, 0.0, -0.25});
+    if (first) shape.group = shape.mask = 0;
+    MassProperties inertia = mass_properties(link);
+    inertia.center = {0.0, 0.0, -0.25};
+    parent = builder.add_body({.name = name, .inertia = inertia, .shapes = {shape}},
+                              {.name = name,
+                               .type = JointType::revolute,
+                               .X_PJ = Pose::translation({0.0, 0.0, first ? 0.9 : -0.5}),
+                               .axis = Vector3::UnitY(),
+                               .dofs = {{.armature = first ? 0.0 : 0.02}}},
+                              parent);
+  }
+  return without_gravity(std::move(builder));
+}
+
+/// Somewhere above the floor, on its way down.
+State random_fall(const World& world, Random& random) {
+  State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
+  const Pose pose(random.rotation(), {0.0, 0.0, 0.4});
+  state.q << pose.p, pose.quaternion();
+  state.v << pose.R.transpose() * Vector3(random.uniform(-3, 3), random.uniform(-3, 3), -3.0),
+      10.0 * random.unit_vector();
+  return state;
+}
+
+State random_crash(const World& world, Random& random) {
+  State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
+  for (const int i : {0, 1}) {
+    const Pose pose(random.rotation(), {i == 0 ? -0.4 : 0.4, 0.0, 0.0});
+    state.q.segment<7>(7 * i) << pose.p, pose.quaternion();
+    state.v.segment<6>(6 * i) << pose.R.transpose() *
+                                     Vector3(i == 0 ? 2.0 : -2.0, random.uniform(-3, 3), random.uniform(-3, 3)),
+        10.0 * random.unit_vector();
+  }
+  return state;
+}
+
+/// The lower link swings down to the floor.
+State random_swing(const World& world, Random& random) {
+  State state{VectorX(2), VectorX(2)};
+  state.q << random.uniform(-0.6, 0.6), random.uniform(1.0, 2.0) * (random.uniform(0, 1) < 0.5 ? -1.0 : 1.0);
+  state.v << random.uniform(-3, 3), -std::copysign(random.uniform(2, 8), state.q[1]);
+  EXPECT_EQ(world.nv(), 2);
+  return state;
+}
+
+/// A step, and what it came to.
+struct Hit {
+  State state;
+  double kept = 1.0;
+};
+
+/// Steps until something bounces; the state before that step.
+template <class Check>
+std::optional<Hit> first_hit(const World& world, State state, const Check& check) {
+  Workspace workspace(world);
+  State next;
+  Tape tape;
+  const VectorX u = VectorX::Zero(world.nu());
+  for (int i = 0; i < 60; ++i) {
+    const StepResult& result = step(world, state, u, workspace, next, &tape);
+    EXPECT_EQ(result.status, StepStatus::solved);
+    for (int k = 0; k < tape.num_impacts; ++k) check(tape.impact(k), result);
+    if (tape.bounced()) return Hit{state, result.restitution_kept};
+    state = next;
+  }
+  return {};
+}
+
+struct Count {
+  int impacts = 0;
+  int reduced = 0;
+};
+
+/// Energy before and after every impact; those that are short of it come out even.
+template <class Draw>
+Count expect_no_gain(const World& world, const Draw& draw, int trials) {
+  Random random(3);
+  Count count;
+  for (int trial = 0; trial < trials; ++trial)
+    (void)first_hit(world, draw(world, random), [&](const Tape& impact, const StepResult& result) {
+      const double before = energy_of(world, impact.q, impact.v);
+      const double after = energy_of(world, impact.q, impact.v_plus);
+      EXPECT_LE(after, before * (1.0 + 1e-10)) << "trial " << trial;
+      EXPECT_LE(result.restitution_kept, impact.restitution_kept);
+      ++count.impacts;
+      if (impact.restitution_kept == 1.0) return;
+      ++count.reduced;
+      EXPECT_GT(impact.restitution_kept, 0.0);
+      EXPECT_NEAR(after, before, 1e-12 * before) << "trial " << trial;
+    });
+  return count;
+}
+
+TEST(ImpactEnergy, IsNeverGainedByABoxOnAFloor) {
+  const Count rough = expect_no_gain(tumbling_box(0.9, 0.9), random_fall, 400);
+  EXPECT_GT(rough.impacts, 350);
+  EXPECT_GT(rough.reduced, 40);
+  EXPECT_LT(rough.reduced, 120);
+  // nothing is taken from impacts that lose energy anyway
+  EXPECT_EQ(expect_no_gain(tumbling_box(0.9, 0.5), random_fall, 100).reduced, 0);
+  EXPECT_EQ(expect_no_gain(tumbling_box(0.0, 1.0), random_fall, 100).reduced, 0);
+}
+
+TEST(ImpactEnergy, IsNeverGainedByBodiesThatMeet) {
+  const Count count = expect_no_gain(two_boxes(1.2, 0.97), random_crash, 400);
+  EXPECT_GT(count.impacts, 150);
+  EXPECT_GT(count.reduced, 10);
+}
+
+TEST(ImpactEnergy, IsNeverGainedByAnArm) {
+  const Count count = expect_no_gain(arm(0.9, 0.95), random_swing, 200);
+  EXPECT_GT(count.impacts, 100);
+  EXPECT_GT(count.reduced, 10);
+}
+
+/// By the discrete rule: the velocity after the step against that without the contact, no forces acting.
+TEST(ImpactEnergy, IsNeverGainedByTheDiscreteRule) {
+  const World world = tumbling_box(0.9, 0.9, BounceMode::discrete);
+  Random random(4);
+  int reduced = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    Workspace workspace(world);
+    State state = random_fall(world, random);
+    State next;
+    Tape tape;
+    for (int i = 0; i < 60; ++i) {
+      const StepResult& result = step(world, state, VectorX::Zero(world.nu()), workspace, next, &tape);
+      if (result.restitution_kept < 1.0) ++reduced;
+      EXPECT_LE(energy_of(world, state.q, tape.v_plus), energy_of(world, state.q, state.v) * (1.0 + 1e-10));
+      state = next;
+    }
+  }
+  EXPECT_GT(reduced, 20);
+}
+
+/// States whose next step has an impact that is short of energy.
+template <class Draw>
+void expect_derivatives_where_reduced(const World& world, const Draw& draw, int wanted) {
+  Random random(5);
+  int found = 0;
+  for (int trial = 0; trial < 400 && found < wanted; ++trial) {
+    const std::optional<Hit> hit = first_hit(world, draw(world, random), [](const Tape&, const StepResult&) {});
+    if (!hit || hit->kept == 1.0) continue;
+    ++found;
+    expect_derivatives(world, hit->state, VectorX::Zero(world.nu()), 1e-5, 1e-5);
+    if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
+  }
+  EXPECT_EQ(found, wanted);
+}
+
+TEST(ImpactEnergy, DerivativesOfABoxOnAFloor) {
+  expect_derivatives_where_reduced(tumbling_box(0.9, 0.9), random_fall, 5);
+}
+TEST(ImpactEnergy, DerivativesOfBodiesThatMeet) {
+  expect_derivatives_where_reduced(two_boxes(1.2, 0.97), random_crash, 3);
+}
+TEST(ImpactEnergy, DerivativesOfAnArm) { expect_derivatives_where_reduced(arm(0.9, 0.95), random_swing, 5); }
+
+}  // namespace
+}  // namespace tangere::test
