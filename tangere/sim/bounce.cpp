@@ -35,14 +35,18 @@ void fly(const World& world, double c, double ahead, Workspace::Memory& m, State
   advance(world, flight.q, m.impact_d, m.impact_v, to);
 }
 
+/// Whether a contact is one of the shapes that bounce.
+bool is_among(const std::vector<Contact>& bouncing, const Contact& contact) {
+  return std::any_of(bouncing.begin(), bouncing.end(), [&](const Contact& one) {
+    return one.shape_A == contact.shape_A && one.shape_B == contact.shape_B;
+  });
+}
+
 /// Contacts of the shapes that bounce, at a state: the smallest distance, and its index among `contacts` (-1: none).
 int nearest_bouncing(const std::vector<Contact>& contacts, const std::vector<Contact>& bouncing) {
   int nearest = -1;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const bool same = std::any_of(bouncing.begin(), bouncing.end(), [&](const Contact& one) {
-      return one.shape_A == contacts[i].shape_A && one.shape_B == contacts[i].shape_B;
-    });
-    if (!same) continue;
+    if (!is_among(bouncing, contacts[i])) continue;
     if (nearest < 0 || contacts[i].distance < contacts[static_cast<std::size_t>(nearest)].distance)
       nearest = static_cast<int>(i);
   }
@@ -183,6 +187,11 @@ void hit_trees(const World& world, Workspace::Memory& m) {
   problem.contacts.resize(kept);
   problem.motions.resize(kept);
   m.impact.contact = nearest_bouncing(problem.contacts, m.bouncing);
+  m.impact.lead = std::numeric_limits<double>::infinity();
+  const double nearest = problem.contacts[static_cast<std::size_t>(m.impact.contact)].distance;
+  for (std::size_t i = 0; i < kept; ++i)
+    if (static_cast<int>(i) != m.impact.contact && is_among(m.bouncing, problem.contacts[i]))
+      m.impact.lead = std::min(m.impact.lead, problem.contacts[i].distance - nearest);
 }
 
 /// Whether a row pushes two trees that float against each other: on parabolas these would lose angular momentum.
@@ -315,8 +324,7 @@ BounceOutcome give_back(bool with_motions, Workspace::Memory& m) {
 BounceOutcome miss(bool with_motions, Workspace::Memory& m) {
   (void)give_back(with_motions, m);
   for (Contact& contact : m.problem.contacts)
-    for (const Contact& one : m.bouncing)
-      if (contact.shape_A == one.shape_A && contact.shape_B == one.shape_B) contact.restitution = 0.0;
+    if (is_among(m.bouncing, contact)) contact.restitution = 0.0;
   return BounceOutcome::missed;
 }
 

@@ -89,6 +89,9 @@ struct ImpactEvent {
   /// The distance that is zero there: its gradient (nv), and its contact among those of the impact.
   VectorX normal;
   int contact = -1;
+  /// How much farther apart the next of those that bounce together are, metres; infinite if it is alone. 0 is a tie:
+  /// which of them meets first changes with the state, and the derivative has two sides.
+  double lead = std::numeric_limits<double>::infinity();
   /// The coordinates of the trees that meet (1).
   std::vector<char> dofs;
 };

@@ -8,6 +8,7 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
+#include "tangere/sim/bounce.hpp"
 #include "tangere/sim/step_products.hpp"
 
 namespace tangere {
@@ -18,12 +19,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kDependent = 1e-9;
 
 /// M⁻¹ Jᵀ, a column a row.
-MatrixX responses(const World& world, const Tape& tape, const Data& data) {
-  MatrixX out = tape.problem.jacobian(world.nv()).transpose();
+MatrixX responses(const Model& model, const Tape& tape, const Data& data) {
+  MatrixX out = tape.problem.jacobian(model.nv()).transpose();
   VectorX column;
   for (Eigen::Index r = 0; r < out.cols(); ++r) {
     column = out.col(r);
-    solve_mass_matrix(world.model(), data, column);
+    solve_mass_matrix(model, data, column);
     out.col(r) = column;
   }
   return out;
@@ -141,19 +142,27 @@ StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& wor
   require_tape(world, tape);
   if (world.options().formulation != Formulation::lcp)
     throw InputError("formulation", "a diagnosis is of the rows of hard contact: lcp only");
-  if (tape.problem.time_step == 0.0 && tape.problem.num_rows() > 0)
-    throw InputError("tape", "is that of an impact: ask for the whole step, or the part after it");
-  Data& data = workspace.memory().data;
-  (void)mass_matrix(world.model(), data, tape.q);
-  factor_mass_matrix(world.model(), data, world.implicit_inertia());
-  const MatrixX A = tape.problem.jacobian(world.nv()) * responses(world, tape, data);
+  const bool is_impact = tape.problem.time_step == 0.0 && tape.problem.num_rows() > 0;
+  if (is_impact && world.impact_model() == nullptr) throw InputError("tape", "is not of this world: nothing bounces");
+  if (is_impact) prepare_impacts(world, workspace.memory());
+  const Model& model = is_impact ? *world.impact_model() : world.model();
+  Data& data = is_impact ? *workspace.memory().impact_data : workspace.memory().data;
+  (void)mass_matrix(model, data, tape.q);
+  // what is implicit has no time to act in an impact
+  if (is_impact)
+    factor_mass_matrix(model, data);
+  else
+    factor_mass_matrix(model, data, world.implicit_inertia());
+  const MatrixX A = tape.problem.jacobian(world.nv()) * responses(model, tape, data);
 
   StepDiagnosis out;
   find_rough_contacts(tape, out.rough_contacts);
   out.margins = margins_of(tape, A.diagonal());
   for (std::size_t r = 0; r < out.margins.size(); ++r)
     if (out.margins[r] < tie_tolerance) out.ties.push_back(static_cast<int>(r));
-  set_reach(world, tape, workspace, out);
+  if (!is_impact) set_reach(world, tape, workspace, out);
+  for (int i = 0; i < tape.num_impacts; ++i)
+    if (tape.events[static_cast<std::size_t>(i)].lead < tie_tolerance) out.tied_impacts.push_back(i);
 
   std::vector<int> clamped;
   for (std::size_t r = 0; r < tape.sets.size(); ++r)

@@ -37,10 +37,13 @@ struct StepDiagnosis {
   VectorX reach_q;
   VectorX reach_v;
   VectorX reach_u;
+  /// Impacts inside the step in which several contacts meet at the same time (ImpactEvent::lead below the tolerance,
+  /// in metres): the derivative has two sides.
+  std::vector<int> tied_impacts;
 };
 
-/// Of the whole step, or of the part before an impact inside it; tape.parts can be asked too, but for the impact
-/// itself.
+/// Of the whole step, or of the part before an impact inside it. The impacts (tape.impact(i)) and the parts after them
+/// can be asked too; reaches of an impact are left empty.
 [[nodiscard]] StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& workspace,
                                           double tie_tolerance = 1e-9);
 

@@ -206,6 +206,40 @@ TEST(ImpactEnergy, IsNeverGainedByTheDiscreteRule) {
   EXPECT_GT(reduced, 20);
 }
 
+/// Boxes that bounce about for two seconds, inside steps and at their ends. What is read is at times half a step apart,
+/// which alone is some m g v dt / 2.
+TEST(ImpactEnergy, IsNotGainedOverManyBounces) {
+  Random random(11);
+  for (const double restitution : {0.9, 1.0}) {
+    for (int trial = 0; trial < 30; ++trial) {
+      ModelBuilder builder("box");
+      add_floor(builder);
+      add_box(builder, "box", 0.9, restitution);
+      WorldOptions options;
+      options.time_step = 0.005;
+      const World world(builder.build(), {}, options);
+      State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
+      const Pose pose(random.rotation(), {0.0, 0.0, 0.6});
+      state.q << pose.p, pose.quaternion();
+      state.v << random.normal3(), 5.0 * random.normal3();
+      Workspace workspace(world);
+      Data data(world.model());
+      const auto energy = [&] {
+        forward_kinematics(world.model(), data, state.q, state.v);
+        return kinetic_energy(world.model(), data, state.v) + potential_energy(world.model(), data, state.q);
+      };
+      const double start = energy();
+      int bounces = 0;
+      for (int i = 0; i < 400; ++i) {
+        const StepResult& result = step(world, state, VectorX::Zero(world.nu()), workspace, state);
+        if (!result.impacts.empty() || result.bounced_at_end) ++bounces;
+        EXPECT_LT(energy(), 1.03 * start) << "restitution " << restitution << ", trial " << trial << ", step " << i;
+      }
+      EXPECT_GE(bounces, 2);
+    }
+  }
+}
+
 /// States whose next step has an impact that is short of energy.
 template <class Draw>
 void expect_derivatives_where_reduced(const World& world, const Draw& draw, int wanted) {

@@ -172,6 +172,28 @@ TEST(Diagnosis, AtTheEdgeOfFrictionIsATie) {
   EXPECT_TRUE(pushed_block(Sphere{0.2}, 0.2, 0.9 * low, 1e-6).ties.empty());
 }
 
+/// A box that falls flat meets the floor with four corners at once, and which is first depends on how it tilts.
+TEST(Diagnosis, ImpactsOfSeveralPointsAtOnceAreTies) {
+  for (const double tilt : {0.0, 1e-12, 1e-7, 1e-6}) {
+    const Pose pose(so3::exp({tilt, 0.5 * tilt, 0.0}), Vector3(0.0, 0.0, 0.101 + 0.5 * tilt));
+    StepCase box = free_bodies("box", {{Box{.size = {0.4, 0.3, 0.2}}, pose}}, 0.5, 0.8, {.time_step = 0.01});
+    box.state.v << 0.0, 0.0, -1.0, 0.0, 0.0, 0.0;
+    Workspace workspace(box.world);
+    State next;
+    Tape tape;
+    (void)step(box.world, box.state, VectorX::Zero(6), workspace, next, &tape);
+    ASSERT_GE(tape.num_impacts, 1) << tilt;
+    const bool ties = !diagnose_step(box.world, tape, workspace).tied_impacts.empty();
+    EXPECT_EQ(ties, tilt < 1e-9) << tilt;
+    const StepDiagnosis impact = diagnose_step(box.world, tape.impact(0), workspace);
+    EXPECT_EQ(impact.margins.size(), tape.impact(0).problem.rows.size());
+    EXPECT_EQ(impact.num_clamped, std::count(tape.impact(0).sets.begin(), tape.impact(0).sets.end(), RowSet::clamped));
+    EXPECT_GE(impact.rank, 1);
+    EXPECT_LE(impact.rank, 6);
+    EXPECT_EQ(impact.reach_q.size(), 0);
+  }
+}
+
 TEST(Diagnosis, OfAnotherWorldIsRefused) {
   const StepCase& first = all_step_cases().front();
   Workspace workspace(first.world);
