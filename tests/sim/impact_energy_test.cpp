@@ -13,6 +13,7 @@
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
 #include "tests/sim/impact_checks.hpp"
+#include "tests/support/step_cases.hpp"
 
 namespace tangere::test {
 namespace {
@@ -253,6 +254,18 @@ void expect_derivatives_where_reduced(const World& world, const Draw& draw, int 
     if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
   }
   EXPECT_EQ(found, wanted);
+}
+
+/// The case that all laws of steps are tested with is such a one.
+TEST(ImpactEnergy, IsShortInTheCaseThatSaysSo) {
+  const auto& cases = all_step_cases();
+  const auto found =
+      std::find_if(cases.begin(), cases.end(), [](const auto& c) { return c.name == "BoxShortOfEnergy"; });
+  ASSERT_NE(found, cases.end());
+  const Made made = make_step(found->world, found->state, found->u);
+  ASSERT_EQ(made.tape.num_impacts, 1);
+  EXPECT_LT(made.tape.impact(0).restitution_kept, 0.95);
+  EXPECT_GT(made.tape.impact(0).restitution_kept, 0.5);
 }
 
 TEST(ImpactEnergy, DerivativesOfABoxOnAFloor) {

@@ -223,6 +223,9 @@ std::vector<StepCase> make_cases() {
   // inside the step: before the floor, and in the middle of the air with another one
   one("BoxBouncingInside", box, turned({0.0, 0.0, 0.2560}, {0.5, 0.7, 0.2}), twist(0.4, 1.2, -2.3, 0.2, -0.4, 0.3), 0.4,
       0.7);
+  // with all its restitution it would gain energy
+  one("BoxShortOfEnergy", box, turned({0.0, 0.0, 0.1981}, {0.4, -0.2, 0.4}), twist(0.9, 1.3, -5.6, 1.6, 4.9, -1.8), 0.9,
+      0.99);
   one("SphereBouncing", Sphere{0.2}, turned({0.0, 0.1, 0.2011}, {0.1, 0.2, 0.3}), twist(0.3, 0.1, -1.5, 0.5, 0.4, 3.0),
       0.2, 0.9);
   cases.push_back(free_bodies("BallsBouncing",
