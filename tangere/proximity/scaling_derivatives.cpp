@@ -12,6 +12,7 @@
 #include "tangere/proximity/scaling_derivatives.hpp"
 
 #include <cmath>
+#include <cstring>
 
 #include "tangere/math/error.hpp"
 #include "tangere/proximity/scaling_workspace.hpp"
@@ -22,6 +23,22 @@ namespace {
 constexpr double kLeastKappa = 1e-12;
 
 Vector3 head3(Vec4 v) { return {v[0], v[1], v[2]}; }
+
+// vectors of three in short ones, the last entry of no meaning
+
+Vec4 short3(const Vector3& v) { return Vec4{v[0], v[1], v[2], 0.0}; }
+void store3(double* to, Vec4 v) { std::memcpy(to, &v, 3 * sizeof(double)); }
+Vec4 cross3(Vec4 a, Vec4 b) {
+  const Vec4 turned = a * __builtin_shufflevector(b, b, 1, 2, 0, 3) - b * __builtin_shufflevector(a, a, 1, 2, 0, 3);
+  return __builtin_shufflevector(turned, turned, 1, 2, 0, 3);
+}
+
+/// A rotation by its columns.
+struct Turn {
+  explicit Turn(const Matrix3& R) : columns{short3(R.col(0)), short3(R.col(1)), short3(R.col(2))} {}
+  [[nodiscard]] Vec4 operator()(Vec4 v) const { return columns[0] * v[0] + columns[1] * v[1] + columns[2] * v[2]; }
+  Vec4 columns[3];
+};
 
 ScalingWorkspace::Data& queried(ScalingWorkspace& workspace) {
   ScalingWorkspace::Data& data = workspace.data();
@@ -52,6 +69,46 @@ void to_whole(const SolvedPair& pair, const ScalingWorkspace::Data& data, Scalin
     to_whole(X_AP, X_BP, data, jacobian.p_A.row(i));
     to_whole(X_AP, X_BP, data, jacobian.p_B.row(i));
   }
+}
+
+/// A row over the tangents of two poses: δr_A, φ_A, δr_B, φ_B.
+struct PoseRow {
+  PoseRow(Vec4 move_A, Vec4 turn_A, Vec4 move_B, Vec4 turn_B) : parts{move_A, turn_A, move_B, turn_B} {}
+  explicit PoseRow(const Vector12& row)
+      : PoseRow(short3(row.segment<3>(0)), short3(row.segment<3>(3)), short3(row.segment<3>(6)),
+                short3(row.segment<3>(9))) {}
+  void store(double* to) const {
+    for (int k = 0; k < 4; ++k) store3(to + 3 * k, parts[k]);
+  }
+  Vec4 parts[4];
+};
+
+/// How the point of a shape where it touches moves, from how x and alpha do.
+class Witness {
+ public:
+  /// `lever` is from the shape's centre to x, `own` the part of a row that moves the shape.
+  Witness(const ConvexSet& set, double alpha, Vec4 lever, int own)
+      : inverse_(set.scaled ? 1.0 / alpha : 1.0),
+        weights_(set.scaled ? inverse_ * inverse_ * lever : Vec4{}),
+        own_(own) {}
+  [[nodiscard]] PoseRow row(int i, const PoseRow& d_x, const PoseRow& d_alpha, Vec4 unit) const {
+    PoseRow out = d_x;
+    for (int k = 0; k < 4; ++k) out.parts[k] = inverse_ * d_x.parts[k] - weights_[i] * d_alpha.parts[k];
+    out.parts[own_] += (1.0 - inverse_) * unit;
+    return out;
+  }
+
+ private:
+  double inverse_;
+  Vec4 weights_;
+  int own_;
+};
+
+/// dα from x and the forces.
+PoseRow wrench_row(const Pose& X_WA, const Pose& X_AB, Vec4 u, Vec4 force_A, Vec4 force_B) {
+  const Vec4 n = 0.5 * (force_B - force_A);
+  const Vec4 n_W = Turn(X_WA.R)(n);
+  return {-n_W, cross3(n, u), n_W, Turn(X_AB.R.transpose())(cross3(u - short3(X_AB.p), n))};
 }
 
 /// dα / d(poses of the parts) without smoothing.
@@ -190,14 +247,8 @@ void parameter_columns(const SolvedPair& pair, int k, const ConvexPart& part, Ei
 }  // namespace
 
 Vector12 wrench_gradient(const Pose& X_WA, const Pose& X_AB, const ConicPoint& point) {
-  const Vector3 n = 0.5 * head3(point.force_B - point.force_A);
-  const Vector3 n_W = X_WA.R * n;
-  const Vector3 x = head3(point.u);
   Vector12 g;
-  g.segment<3>(0) = -n_W;
-  g.segment<3>(3) = n.cross(x);
-  g.segment<3>(6) = n_W;
-  g.segment<3>(9) = X_AB.R.transpose() * (x - X_AB.p).cross(n);
+  wrench_row(X_WA, X_AB, point.u, point.force_A, point.force_B).store(g.data());
   return g;
 }
 
@@ -255,6 +306,7 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
   }
   const SolvedPair& at = data.linearised();
   const ConicEngine<1>& engine = at.program.engine;
+  const ConicEngine<1>& own = pair.program.engine;
   const Matrix3& R_WA = pair.X_WA.R;
   const Pose& X_AB = pair.program.X_AB;
   const Vector3 x = head3(engine.u);
@@ -262,61 +314,43 @@ ScalingJacobian scaling_jacobian(ScalingWorkspace& workspace) {
 
   // right-hand sides, row by row: [δr_A | φ_A | δr_B | φ_B], translations in world axes. With h a row of H_A, its
   // product with x × φ is (h × x) · φ; likewise for B with x - d and φ turned by R_AB
-  const Vector3 lever_A = x;
-  const Vector3 lever_B = x - X_AB.p;
-  const Vector3 f_A = head3(engine.force[0]);
-  const Vector3 f_B = head3(engine.force[1]);
+  const Turn to_world(R_WA);
+  const Turn to_B(X_AB.R.transpose());
+  const Vec4 lever_A = short3(x);
+  const Vec4 lever_B = short3(x - X_AB.p);
+  constexpr Vec4 units[kShared] = {{1.0}, {0.0, 1.0}, {0.0, 0.0, 1.0}, {}};
   Vec4 rows[kShared][3];
   for (int a = 0; a < kShared; ++a) {
-    const Vector3 h_A = head3(engine.arrow.reduced(0).row[a]);
-    const Vector3 h_B = head3(engine.arrow.reduced(1).row[a]);
-    Vector3 turn_A = lever_A.cross(h_A);
-    Vector3 turn_B = lever_B.cross(h_B);
-    if (a < 3) {
-      // φ × f, row a
-      turn_A += f_A.cross(Vector3::Unit(a));
-      turn_B += f_B.cross(Vector3::Unit(a));
-    }
-    const Vector3 move = R_WA * h_A;
-    const Vector3 turn = X_AB.R.transpose() * turn_B;
-    rows[a][0] = Vec4{move[0], move[1], move[2], turn_A[0]};
-    rows[a][1] = Vec4{turn_A[1], turn_A[2], 0.0, 0.0};
-    rows[a][2] = Vec4{0.0, turn[0], turn[1], turn[2]};
+    const Vec4 h_A = engine.arrow.reduced(0).row[a];
+    const Vec4 h_B = engine.arrow.reduced(1).row[a];
+    // and φ × f, row a
+    rows[a][0] = to_world(h_A);
+    rows[a][1] = cross3(lever_A, h_A) + cross3(engine.force[0], units[a]);
+    rows[a][2] = to_B(cross3(lever_B, h_B) + cross3(engine.force[1], units[a]));
   }
   engine.arrow.factors().solve_rows(rows);
 
   // x in world axes; moving both bodies moves x along, which gives the columns of δr_B
-  Matrix4x12& J = out.x_alpha;
-  double* to = J.data();
-  for (int i = 0; i < kShared; ++i, to += 12) {
-    for (int c = 0; c < 3; ++c) {
-      const Vec4 v = i == 3 ? rows[3][c] : R_WA(i, 0) * rows[0][c] + R_WA(i, 1) * rows[1][c] + R_WA(i, 2) * rows[2][c];
-      for (int k = 0; k < 4; ++k) to[4 * c + k] = v[k];
-    }
-    for (int c = 0; c < 3; ++c) to[6 + c] = -to[c];
-    if (i < 3) to[6 + i] += 1.0;
-  }
-  if (data.smoothing == 0.0)
-    J.row(3) = (data.by_supports ? part_gradient(data.found) : part_gradient(pair)).transpose();
+  const auto row_of = [&](int i) -> PoseRow {
+    Vec4 v[3];
+    for (int c = 0; c < 3; ++c)
+      v[c] = i == 3 ? rows[3][c] : R_WA(i, 0) * rows[0][c] + R_WA(i, 1) * rows[1][c] + R_WA(i, 2) * rows[2][c];
+    return {v[0], v[1], units[i] - v[0], v[2]};
+  };
+  const PoseRow d_alpha = data.smoothing > 0.0 ? row_of(3)
+                          : data.by_supports   ? PoseRow(part_gradient(data.found))
+                                               : wrench_row(pair.X_WA, X_AB, own.u, own.force[0], own.force[1]);
+  d_alpha.store(out.x_alpha.data() + 36);
 
   // witness points: p = r + (x - r) / alpha, or x itself on a half-space
-  const auto witness = [&](Matrix3x12& P, const ConvexSet& set, int first_column, const Vector3& lever) {
-    if (!set.scaled) {
-      P = J.topRows<3>();
-      return;
-    }
-    const double inverse = 1.0 / alpha;
-    const double* d_alpha = J.data() + 36;
-    for (int i = 0; i < 3; ++i) {
-      const double* d_x = J.data() + 12 * i;
-      double* d_p = P.data() + 12 * i;
-      const double weight = inverse * inverse * lever[i];
-      for (int c = 0; c < 12; ++c) d_p[c] = inverse * d_x[c] - weight * d_alpha[c];
-      d_p[first_column + i] += 1.0 - inverse;
-    }
-  };
-  witness(out.p_A, *pair.part_A.set, 0, R_WA * lever_A);
-  witness(out.p_B, *pair.part_B.set, 6, R_WA * lever_B);
+  const Witness on_A(*pair.part_A.set, alpha, to_world(lever_A), 0);
+  const Witness on_B(*pair.part_B.set, alpha, to_world(lever_B), 2);
+  for (int i = 0; i < 3; ++i) {
+    const PoseRow d_x = row_of(i);
+    d_x.store(out.x_alpha.data() + 12 * i);
+    on_A.row(i, d_x, d_alpha, units[i]).store(out.p_A.data() + 12 * i);
+    on_B.row(i, d_x, d_alpha, units[i]).store(out.p_B.data() + 12 * i);
+  }
   to_whole(pair, data, out);
   out.unique = data.free.point == 0 && data.free.normal == 0;
   return out;
