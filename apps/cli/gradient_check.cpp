@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "tangere/contact/row_scales.hpp"
@@ -165,7 +166,8 @@ void GradientCheck::check_column(int number, int column, double first_h) {
     double power = 1.0;
     for (std::size_t j = 0; j < above.size(); ++j) {
       power *= 4.0;
-      row.push_back(row[j] + (row[j] - above[j]) / (power - 1.0));
+      VectorX next = row[j] + (row[j] - above[j]) / (power - 1.0);
+      row.push_back(std::move(next));
       const double error = std::max({relative(row[j + 1] - row[j]), relative(row[j + 1] - above[j]), rounding / h});
       if (error >= best_error) continue;
       best_error = error;

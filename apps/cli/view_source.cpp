@@ -33,7 +33,8 @@ ViewSource from_scene(const std::string& file, const LoadOptions& options) {
 }
 
 ViewSource from_recording(std::string text, const std::string& file) {
-  ViewSource source{.recording = recording_from_text(text, file), .text = std::move(text), .notes = {}};
+  ViewSource source{.recording = recording_from_text(text, file), .notes = {}};
+  source.text = std::move(text);
   const Recording& recording = source.recording;
   if (recording.frames.empty()) throw InputError(file, "has no frames");
   if (!recording.complete)
