@@ -134,7 +134,7 @@ std::optional<Vector7> derivative(Resized& resized) {
   const double size = resized.typical_size();
   for (const int sides : {2, 1, -1})
     for (double h = kFirstStep; h >= kLastStep; h *= 0.1)
-      if (const auto found = difference(resized, x, h * size, sides)) return found;
+      if (auto found = difference(resized, x, h * size, sides)) return found;
   return std::nullopt;
 }
 
