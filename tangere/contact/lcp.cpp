@@ -194,7 +194,14 @@ double LcpContact::gained_energy(const ContactProblem& problem, const BoxedLcpSo
     const Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
     const double f = solved.f[static_cast<Eigen::Index>(i)];
     const double w = solved.w[static_cast<Eigen::Index>(i)];
-    const double asked = row.restitution == 0.0 ? std::max(f * row.target, 0.0) : 0.0;
+    double asked = 0.0;
+    if (bounce_targets_[i] == 0.0) {
+      asked = std::max(f * row.target, 0.0);
+    } else {
+      const RowBlock& block = problem.blocks[static_cast<std::size_t>(row.block)];
+      const double closing = -bounce_targets_[i] / problem.contacts[static_cast<std::size_t>(block.contact)].restitution;
+      asked = 0.5 * f * std::max(b_[i] + row.target - closing, 0.0);
+    }
     gained += f * (0.5 * (w + b_[i]) + row.target) - asked;
     turned_over += 0.5 * f * (w - b_[i]);
   }
