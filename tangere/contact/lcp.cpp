@@ -199,7 +199,8 @@ double LcpContact::gained_energy(const ContactProblem& problem, const BoxedLcpSo
       asked = std::max(f * row.target, 0.0);
     } else {
       const RowBlock& block = problem.blocks[static_cast<std::size_t>(row.block)];
-      const double closing = -bounce_targets_[i] / problem.contacts[static_cast<std::size_t>(block.contact)].restitution;
+      const double closing =
+          -bounce_targets_[i] / problem.contacts[static_cast<std::size_t>(block.contact)].restitution;
       asked = 0.5 * f * std::max(b_[i] + row.target - closing, 0.0);
     }
     gained += f * (0.5 * (w + b_[i]) + row.target) - asked;
@@ -224,14 +225,15 @@ void LcpContact::keep_restitution(double part, ContactProblem& problem) {
 void LcpContact::mark_short_of_energy(const Model& model, const ContactProblem& problem, double kept) {
   const auto nv = static_cast<std::size_t>(model.nv());
   solution_.restitution_kept = std::min(solution_.restitution_kept, kept);
-  solution_.short_of_energy.resize(nv, 0);
+  std::vector<int>& island_of_dof = solution_.short_of_energy;
+  island_of_dof.resize(nv, 0);
+  const int island = 1 + *std::max_element(island_of_dof.begin(), island_of_dof.end());
   for (const int r : rows_) {
     const double* row = problem.J.data() + static_cast<std::size_t>(r) * nv;
     for (std::size_t k = 0; k < nv; ++k)
-      if (row[k] != 0.0) solution_.short_of_energy[static_cast<std::size_t>(tree_of_dof_[k])] = 1;
+      if (row[k] != 0.0) island_of_dof[static_cast<std::size_t>(tree_of_dof_[k])] = island;
   }
-  for (std::size_t k = 0; k < nv; ++k)
-    solution_.short_of_energy[k] = solution_.short_of_energy[static_cast<std::size_t>(tree_of_dof_[k])];
+  for (std::size_t k = 0; k < nv; ++k) island_of_dof[k] = island_of_dof[static_cast<std::size_t>(tree_of_dof_[k])];
 }
 
 /// Solves the rows in hand; where they bounce, with as much of their restitution as their energy allows.

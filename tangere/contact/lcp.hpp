@@ -36,10 +36,10 @@ struct LcpSolution {
   /// of rows at a bound by the impulse that would stop them. 0 is a tie, where derivatives have two sides.
   double margin = std::numeric_limits<double>::infinity();
   int num_islands = 0;
-  /// The smallest part of its restitution that an island keeps (1: all do), and the coordinates (1) of the trees of
-  /// those that do not keep all.
+  /// The smallest part of its restitution that an island keeps (1: all do), and for every coordinate which of
+  /// those that do not keep all its tree belongs to (1, 2, …; 0: to none; empty if there are none).
   double restitution_kept = 1.0;
-  std::vector<char> short_of_energy;
+  std::vector<int> short_of_energy;
   /// How many islands each stage has solved.
   std::array<int, kNumBoxedLcpStages> stages{};
 };

@@ -8,8 +8,11 @@
 ///   E = ½ v⁺ᵀ M v⁺ − ½ vᵀ M v = 0,   v_s = ∂v⁺/∂s,   D = dv⁺/dx with s held
 ///   ds/dx = −(E_x + v⁺ᵀ M D) / (v⁺ᵀ M v_s),   dv⁺/dx = D + v_s ds/dx
 ///
-/// E_x is what is left at fixed v⁺: −M v for v, and ½ (v⁺ + v)ᵀ ∂M/∂x (v⁺ − v) for what moves M. All of it over the
-/// trees that are short of energy.
+/// E_x is what is left at fixed v⁺: −M v for v, and ½ (v⁺ + v)ᵀ ∂M/∂x (v⁺ − v) for what moves M. All of it for
+/// each island that is short of energy, over its trees.
+
+#include <span>
+#include <vector>
 
 #include "tangere/contact/lcp_derivatives.hpp"
 #include "tangere/multibody/parameters.hpp"
@@ -32,17 +35,23 @@ class ImpactEnergy {
                Eigen::Ref<VectorX> velocity, ScratchVector* impulses);
 
  private:
-  bool is_short_ = false;
-  /// Sums and differences of v⁺ and v, momenta after and before; of the trees that are short of energy.
-  VectorX sum_;
-  VectorX difference_;
-  VectorX after_;
-  VectorX before_;
-  VectorX E_q_;
-  double E_s_ = 0.0;
-  VectorX v_s_;
+  /// Of one island: sums and differences of v⁺ and v, momenta after and before.
+  struct Island {
+    VectorX sum;
+    VectorX difference;
+    VectorX after;
+    VectorX before;
+    VectorX E_q;
+    /// 0 where nothing is kept: s does not move.
+    double E_s = 0.0;
+    VectorX v_s;
+    ScratchVector f_s;
+  };
+  [[nodiscard]] std::span<Island> islands() { return std::span(islands_).first(count_); }
+
+  std::vector<Island> islands_;
+  std::size_t count_ = 0;
   ScratchVector s_;
-  ScratchVector f_s_;
   VectorX no_velocity_;
   VectorX ds_;
   MatrixX moved_;

@@ -110,7 +110,7 @@ struct Tape {
   StepStatus status = StepStatus::solved;
   /// See LcpSolution.
   double restitution_kept = 1.0;
-  std::vector<char> short_of_energy;
+  std::vector<int> short_of_energy;
   /// Of the world that made it.
   Formulation formulation = Formulation::lcp;
   /// Impacts inside the step (bounce.hpp), earliest first; `events` may be longer. Two parts each: the impact, and the
