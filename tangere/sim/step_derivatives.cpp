@@ -65,6 +65,8 @@ void find_rough_contacts(const Tape& part, std::vector<int>& out) {
 }
 
 bool has_rough_contacts(const Tape& tape) {
+  // by the discrete rule derivatives hold the part of the restitution that is kept, which moves
+  if (!tape.bounced() && tape.problem.time_step > 0.0 && tape.restitution_kept < 1.0) return true;
   if (any_rough_contact(tape)) return true;
   for (int i = 0; i < tape.num_impacts; ++i)
     if (any_rough_contact(tape.impact(i)) || any_rough_contact(tape.after_impact(i))) return true;
