@@ -22,6 +22,8 @@ struct GradientReport {
   int num_steps = 0;
   /// Of those, steps whose contact problem was solved only approximately: not compared.
   int num_approximate = 0;
+  /// Of those, steps whose Jacobians say that they are not those of the step: not compared.
+  int num_not_exact = 0;
   int num_columns = 0;
   /// Columns left out: the sets, the contacts or their features change on a side however small the difference.
   int num_ties = 0;
@@ -63,6 +65,7 @@ class GradientCheck {
   WarmStart warm_start_;
   State next_;
   Tape tape_;
+  Tape moved_tape_;
   std::vector<Contact> contacts_;
   MatrixX jacobian_;
   /// What errors of the rows q' and v' are compared with, in the columns of q, v and u.

@@ -52,14 +52,17 @@ void print_gradients(const World& world, const GradientReport& report) {
   std::printf("    %d columns, %d ties", report.num_columns, report.num_ties);
   if (report.num_unclear > 0) std::printf(", %d where differences are not accurate enough", report.num_unclear);
   if (report.num_approximate > 0) std::printf("; %d approximate steps left out", report.num_approximate);
+  if (report.num_not_exact > 0)
+    std::printf("; %d steps left out whose Jacobians are flagged as not exact", report.num_not_exact);
   std::printf("\n");
 }
 
 Json gradients_json(const World& world, const GradientReport& report) {
-  Json out = {{"passed", report.passed()},     {"tolerance", kGradientTolerance},
-              {"steps", report.num_steps},     {"approximate", report.num_approximate},
-              {"columns", report.num_columns}, {"compared", report.num_compared()},
-              {"ties", report.num_ties},       {"unclear", report.num_unclear}};
+  Json out = {{"passed", report.passed()},         {"tolerance", kGradientTolerance},
+              {"steps", report.num_steps},         {"approximate", report.num_approximate},
+              {"not_exact", report.num_not_exact}, {"columns", report.num_columns},
+              {"compared", report.num_compared()}, {"ties", report.num_ties},
+              {"unclear", report.num_unclear}};
   out["blocks"] = Json::array();
   for (const BlockError& block : report.blocks) {
     Json entry = {{"name", block.name}, {"worst", block.worst}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 #include "tangere/contact/least_squares.hpp"
 #include "tangere/math/assert.hpp"
@@ -16,8 +17,8 @@ constexpr std::size_t kManyRows = 64;
 /// A penetration is not taken back where that moves more than this many times the mass there is.
 constexpr double kTooHeavy = 100.0;
 
-/// What an impact gains less of than this part of what its impulses turn over is rounding.
-constexpr double kNoGain = 1e-10;
+/// What an impact gains less of than this part of what its impulses turn over is rounding; and what is left of a gain.
+constexpr double kNoGain = 1e-12;
 constexpr double kNoGainLeft = 1e-14;
 constexpr int kMostReductions = 60;
 
@@ -184,16 +185,29 @@ void LcpContact::drop_heavy_corrections(const Diagonal& diagonal, ContactProblem
   }
 }
 
-/// What the impulses of the rows in hand add to the kinetic energy, f · J (v⁺ + v_free) / 2, less what they are asked
-/// to add (corrections). 0 if that is below a part of what they turn over, f A f / 2.
-double LcpContact::gained_energy(const ContactProblem& problem, const BoxedLcpSolution& solved,
-                                 double threshold) const {
+/// By the solver; then, if they are asked for, the impulses of least norm.
+template <class Matrix>
+LcpContact::Answer LcpContact::solve_once(const Matrix& A, const ContactProblem& problem,
+                                          const BoxedLcpOptions& options) {
+  const Eigen::Map<const VectorX> b(b_.data(), static_cast<Eigen::Index>(rows_.size()));
+  const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
+  if constexpr (std::is_same_v<Matrix, MatrixMap>) {
+    const bool asked = problem.redundancy == Redundancy::least_squares && solved.status == BoxedLcpStatus::solved;
+    if (asked && least_squares_impulses(A, b, boxes_, solved.sets, f_ = solved.f.view(), w_ = solved.w.view()))
+      return {solved, f_.data(), w_.data(), true};
+  }
+  return {solved, solved.f.view().data(), solved.w.view().data()};
+}
+
+/// E = f · J (v⁺ + v_free) / 2 over f A f / 2. Not counted is what rows are asked to add (corrections), and what forces
+/// of the step have taken from the approach that restitution is measured by.
+double LcpContact::gained_energy(const ContactProblem& problem, const Answer& answer) const {
   double gained = 0.0;
   double turned_over = 0.0;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
-    const double f = solved.f[static_cast<Eigen::Index>(i)];
-    const double w = solved.w[static_cast<Eigen::Index>(i)];
+    const double f = answer.f[i];
+    const double w = answer.w[i];
     double asked = 0.0;
     if (bounce_targets_[i] == 0.0) {
       asked = std::max(f * row.target, 0.0);
@@ -206,7 +220,20 @@ double LcpContact::gained_energy(const ContactProblem& problem, const BoxedLcpSo
     gained += f * (0.5 * (w + b_[i]) + row.target) - asked;
     turned_over += 0.5 * f * (w - b_[i]);
   }
-  return std::abs(gained) <= threshold * turned_over ? 0.0 : gained;
+  return turned_over > 0.0 ? gained / turned_over : 0.0;
+}
+
+/// Not if all that push bounce alike: e = 1 then comes out even, whatever the state.
+bool LcpContact::may_gain(const ContactProblem& problem, const Answer& answer) const {
+  double restitution = 0.0;
+  bool mixed = false;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (answer.f[i] == 0.0) continue;
+    const Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
+    mixed = mixed || row.restitution == 0.0 || (restitution != 0.0 && row.restitution != restitution);
+    restitution = std::max(restitution, row.restitution);
+  }
+  return mixed && restitution > 0.0;
 }
 
 /// The rows in hand that bounce do so with a part of their restitution.
@@ -238,25 +265,30 @@ void LcpContact::mark_short_of_energy(const Model& model, const ContactProblem& 
 
 /// Solves the rows in hand; where they bounce, with as much of their restitution as their energy allows.
 template <class Matrix>
-const BoxedLcpSolution& LcpContact::solve_boxes(const Model& model, const Matrix& A, ContactProblem& problem,
-                                                const BoxedLcpOptions& options) {
-  const Eigen::Map<const VectorX> b(b_.data(), static_cast<Eigen::Index>(rows_.size()));
-  const BoxedLcpSolution& solved = solver_.solve(A, b, boxes_, options, sets_);
+LcpContact::Answer LcpContact::solve_boxes(const Model& model, const Matrix& A, ContactProblem& problem,
+                                           const BoxedLcpOptions& options) {
+  Answer answer = solve_once(A, problem, options);
+  if (!may_gain(problem, answer)) return answer;
   bounce_targets_.clear();
-  bool bouncing = false;
   for (const int r : rows_) {
     const Row& row = problem.rows[static_cast<std::size_t>(r)];
     bounce_targets_.push_back(row.restitution > 0.0 ? row.target : 0.0);
-    bouncing = bouncing || row.restitution > 0.0;
   }
-  double high_gain = bouncing ? gained_energy(problem, solved, kNoGain) : 0.0;
-  if (high_gain <= 0.0) return solved;
+  double high_gain = gained_energy(problem, answer);
+  if (high_gain <= kNoGain) {
+    solution_.energy_margin = std::min(solution_.energy_margin, kNoGain - high_gain);
+    return answer;
+  }
 
-  const auto solve_with = [&](double part) {
+  const auto solve_with = [&](double part) -> double {
     keep_restitution(part, problem);
-    sets_.assign(solved.sets.begin(), solved.sets.end());
-    (void)solver_.solve(A, b, boxes_, options, sets_);
-    return gained_energy(problem, solved, kNoGainLeft);
+    sets_.assign(answer.solved.sets.begin(), answer.solved.sets.end());
+    const Answer again = solve_once(A, problem, options);
+    answer.f = again.f;
+    answer.w = again.w;
+    answer.least_squares = again.least_squares;
+    const double gain = gained_energy(problem, again);
+    return std::abs(gain) <= kNoGainLeft ? 0.0 : gain;
   };
   // false position, with half the weight for an end that stays (Illinois)
   double low = 0.0;
@@ -275,7 +307,8 @@ const BoxedLcpSolution& LcpContact::solve_boxes(const Model& model, const Matrix
     last_side = side;
   }
   mark_short_of_energy(model, problem, kept);
-  return solved;
+  solution_.energy_margin = std::min(solution_.energy_margin, 1.0 - kept);
+  return answer;
 }
 
 /// A few rows, by their matrix.
@@ -283,16 +316,12 @@ void LcpContact::solve_few(const Model& model, const Data& data, ContactProblem&
                            const BoxedLcpOptions& options) {
   const MatrixMap A = fill_matrix(model, data, problem);
   drop_heavy_corrections([&](Eigen::Index i) { return A(i, i); }, problem);
-  const BoxedLcpSolution& solved = solve_boxes(model, A, problem, options);
-  const Eigen::Map<const VectorX> b(b_.data(), A.rows());
-  const bool least_squares =
-      problem.redundancy == Redundancy::least_squares && solved.status == BoxedLcpStatus::solved &&
-      least_squares_impulses(A, b, boxes_, solved.sets, f_ = solved.f.view(), w_ = solved.w.view());
-  if (least_squares)
+  const Answer answer = solve_boxes(model, A, problem, options);
+  if (answer.least_squares)
     for (const int r : rows_) problem.boxes[static_cast<std::size_t>(r)].compliance = 0.0;
-  const Eigen::Map<const VectorX> f(least_squares ? f_.data() : solved.f.view().data(), A.rows());
-  const Eigen::Map<const VectorX> w(least_squares ? w_.data() : solved.w.view().data(), A.rows());
-  keep(problem, solved, f, w, [&](Eigen::Index i) { return A(i, i); });
+  const Eigen::Map<const VectorX> f(answer.f, A.rows());
+  const Eigen::Map<const VectorX> w(answer.w, A.rows());
+  keep(problem, answer.solved, f, w, [&](Eigen::Index i) { return A(i, i); });
   // M⁻¹ Jᵀ is there
   const auto width = static_cast<std::size_t>(A.outerStride());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -308,7 +337,7 @@ void LcpContact::solve_many(const Model& model, const Data& data, ContactProblem
                             const BoxedLcpOptions& options) {
   const SparseRows& A = sparse_.build(model, data, problem, rows_);
   drop_heavy_corrections([&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); }, problem);
-  const BoxedLcpSolution& solved = solve_boxes(model, A, problem, options);
+  const BoxedLcpSolution& solved = solve_boxes(model, A, problem, options).solved;
   keep(problem, solved, solved.f.view(), solved.w.view(),
        [&](Eigen::Index i) { return A.diagonal(static_cast<int>(i)); });
   sparse_.add_velocities(solved.f.view(), solution_.v_plus);
@@ -359,6 +388,7 @@ const LcpSolution& LcpContact::solve(const Model& model, const Data& data, Conta
   solution_.margin = std::numeric_limits<double>::infinity();
   solution_.restitution_kept = 1.0;
   solution_.short_of_energy.clear();
+  solution_.energy_margin = std::numeric_limits<double>::infinity();
   if (n == 0) {
     last_.keys.clear();
     last_.sets.clear();

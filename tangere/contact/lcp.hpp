@@ -40,6 +40,9 @@ struct LcpSolution {
   /// those that do not keep all its tree belongs to (1, 2, …; 0: to none; empty if there are none).
   double restitution_kept = 1.0;
   std::vector<int> short_of_energy;
+  /// How far the nearest island that bounces is from keeping all of its restitution, or no longer all: the energy it
+  /// loses over what its impulses turn over, or 1 − s. 0 is a tie. Infinite where an impact cannot gain energy.
+  double energy_margin = std::numeric_limits<double>::infinity();
   /// How many islands each stage has solved.
   std::array<int, kNumBoxedLcpStages> stages{};
 };
@@ -74,13 +77,22 @@ class LcpContact {
   void gather_boxes(const ContactProblem& problem, VectorArgument v_free);
   template <class Diagonal>
   void drop_heavy_corrections(const Diagonal& diagonal, ContactProblem& problem);
-  [[nodiscard]] double gained_energy(const ContactProblem& problem, const BoxedLcpSolution& solved,
-                                     double threshold = 0.0) const;
+  /// Of the rows in hand; in the solver's memory, or in f_ and w_.
+  struct Answer {
+    const BoxedLcpSolution& solved;
+    const double* f;
+    const double* w;
+    bool least_squares = false;
+  };
+  template <class Matrix>
+  Answer solve_once(const Matrix& A, const ContactProblem& problem, const BoxedLcpOptions& options);
+  /// What the impulses of the rows in hand add to the kinetic energy, over what they turn over.
+  [[nodiscard]] double gained_energy(const ContactProblem& problem, const Answer& answer) const;
+  [[nodiscard]] bool may_gain(const ContactProblem& problem, const Answer& answer) const;
   void keep_restitution(double part, ContactProblem& problem);
   void mark_short_of_energy(const Model& model, const ContactProblem& problem, double kept);
   template <class Matrix>
-  const BoxedLcpSolution& solve_boxes(const Model& model, const Matrix& A, ContactProblem& problem,
-                                      const BoxedLcpOptions& options);
+  Answer solve_boxes(const Model& model, const Matrix& A, ContactProblem& problem, const BoxedLcpOptions& options);
   MatrixMap fill_matrix(const Model& model, const Data& data, const ContactProblem& problem);
   void solve_few(const Model& model, const Data& data, ContactProblem& problem, const BoxedLcpOptions& options);
   void solve_many(const Model& model, const Data& data, ContactProblem& problem, const BoxedLcpOptions& options);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tangere/math/assert.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/integration.hpp"
@@ -188,6 +189,7 @@ void hit_trees(const World& world, Workspace::Memory& m) {
   problem.motions.resize(kept);
   m.impact.contact = nearest_bouncing(problem.contacts, m.bouncing);
   m.impact.lead = std::numeric_limits<double>::infinity();
+  TANGERE_ASSERT(m.impact.contact >= 0);
   const double nearest = problem.contacts[static_cast<std::size_t>(m.impact.contact)].distance;
   for (std::size_t i = 0; i < kept; ++i)
     if (static_cast<int>(i) != m.impact.contact && is_among(m.bouncing, problem.contacts[i]))
@@ -278,7 +280,7 @@ void set_aside_next(const World& world, bool with_motions, Workspace::Memory& m)
 void note(const LcpSolution& solution, StepResult& result) {
   if (solution.status != BoxedLcpStatus::solved) result.status = StepStatus::approximate_contact;
   result.residual = std::max(result.residual, solution.residual);
-  result.margin = std::min(result.margin, solution.margin);
+  result.margin = std::min({result.margin, solution.margin, solution.energy_margin});
   result.restitution_kept = std::min(result.restitution_kept, solution.restitution_kept);
 }
 

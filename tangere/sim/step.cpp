@@ -170,7 +170,7 @@ const LcpSolution& solve_rows(const World& world, const State& state, bool with_
 void set_result(const LcpSolution& solution, const ContactProblem& problem, StepResult& result) {
   result.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
   result.residual = solution.residual;
-  result.margin = solution.margin;
+  result.margin = std::min(solution.margin, solution.energy_margin);
   result.restitution_kept = solution.restitution_kept;
   result.num_islands = solution.num_islands;
   result.stages = solution.stages;
@@ -193,6 +193,7 @@ void record(const State& state, VectorArgument u, const LcpSolution& solution, c
   tape.status = solution.status == BoxedLcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
   tape.restitution_kept = solution.restitution_kept;
   tape.short_of_energy = solution.short_of_energy;
+  tape.energy_margin = solution.energy_margin;
   tape.formulation = Formulation::lcp;
   tape.num_impacts = 0;
 }

@@ -52,7 +52,8 @@ struct StepProfile {
 
 struct StepResult {
   StepStatus status = StepStatus::solved;
-  /// Of the contact problem: see LcpSolution.
+  /// Of the contact problem: see LcpSolution. The margin is that of the rows or of the energy of an impact, whichever
+  /// is smaller.
   double residual = 0.0;
   double margin = std::numeric_limits<double>::infinity();
   int num_islands = 0;
@@ -66,7 +67,8 @@ struct StepResult {
   /// each other, or one of them meets something more than kMostImpacts times.
   bool bounced_at_end = false;
   /// Below 1 where impacts keep only a part of their restitution, as they would gain energy by it (contact/lcp.hpp):
-  /// the smallest part. Derivatives know that of impacts inside the step; by the discrete rule they hold it.
+  /// the smallest part. Derivatives know that of impacts inside the step; by the discrete rule they hold it, and say
+  /// so.
   double restitution_kept = 1.0;
   /// All rows of the step, their sets and impulses. Valid until the next step.
   std::span<const Row> rows{};
@@ -111,6 +113,7 @@ struct Tape {
   /// See LcpSolution.
   double restitution_kept = 1.0;
   std::vector<int> short_of_energy;
+  double energy_margin = std::numeric_limits<double>::infinity();
   /// Of the world that made it.
   Formulation formulation = Formulation::lcp;
   /// Impacts inside the step (bounce.hpp), earliest first; `events` may be longer. Two parts each: the impact, and the

@@ -45,7 +45,8 @@ struct StepJacobians {
 };
 
 /// True if they are not those of the step. With `exact` that is so where the place or the frame of a contact that takes
-/// part has no derivative (StepDiagnosis::rough_contacts), and after smooth contact that was not solved
+/// part has no derivative (StepDiagnosis::rough_contacts), where impacts by the discrete rule keep only a part of their
+/// restitution (StepResult::restitution_kept), which is held, and after smooth contact that was not solved
 /// (StepStatus::approximate_contact). complementarity_aware needs a loss: it is exact here.
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
                     GradientMode mode = GradientMode::exact);

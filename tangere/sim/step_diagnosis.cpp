@@ -142,6 +142,7 @@ StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& wor
   require_tape(world, tape);
   if (world.options().formulation != Formulation::lcp)
     throw InputError("formulation", "a diagnosis is of the rows of hard contact: lcp only");
+  if (!(tie_tolerance >= 0.0)) throw InputError("tie_tolerance", "must be at least 0");
   const bool is_impact = tape.problem.time_step == 0.0 && tape.problem.num_rows() > 0;
   if (is_impact && world.impact_model() == nullptr) throw InputError("tape", "is not of this world: nothing bounces");
   if (is_impact) prepare_impacts(world, workspace.memory());
@@ -156,6 +157,7 @@ StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& wor
   const MatrixX A = tape.problem.jacobian(world.nv()) * responses(model, tape, data);
 
   StepDiagnosis out;
+  out.energy_margin = tape.energy_margin;
   find_rough_contacts(tape, out.rough_contacts);
   out.margins = margins_of(tape, A.diagonal());
   for (std::size_t r = 0; r < out.margins.size(); ++r)

@@ -8,6 +8,7 @@
 ///
 /// Not for hot loops: it makes dense decompositions.
 
+#include <limits>
 #include <vector>
 
 #include "tangere/sim/step.hpp"
@@ -37,6 +38,8 @@ struct StepDiagnosis {
   VectorX reach_q;
   VectorX reach_v;
   VectorX reach_u;
+  /// How far from 0 the energy is that an impact would gain (LcpSolution); infinite if none can. 0 is a tie.
+  double energy_margin = std::numeric_limits<double>::infinity();
   /// Impacts inside the step in which several contacts meet at the same time (ImpactEvent::lead below the tolerance,
   /// in metres): the derivative has two sides.
   std::vector<int> tied_impacts;

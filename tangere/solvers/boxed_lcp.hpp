@@ -62,8 +62,9 @@ inline constexpr int kNumBoxedLcpStages = 8;
 struct BoxedLcpOptions {
   /// Of rows without their own, as a fraction of their diagonal of A. 1e-12 to 1e-2.
   double compliance = 1e-8;
-  /// On |f_i - projection(f_i - w_i / A_ii)|, relative to max |f| (or a thousandth of max |b_i / A_ii|, if that is
-  /// larger): far below the compliance, or sets would not be told apart where rows repeat each other.
+  /// On |f_i - projection(f_i - w_i / d_i)|, d_i = A_ii and its compliance, relative to max |f| (or a thousandth of max
+  /// |b_i / d_i|, if that is larger): far below the compliance, or sets would not be told apart where rows repeat each
+  /// other.
   double tolerance = 1e-9;
   /// One method of the chain alone, from a cold start: dantzig, primal_newton, lemke or, where A is given by its parts,
   /// interior_point. None: all of them.
