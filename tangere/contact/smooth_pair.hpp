@@ -44,7 +44,7 @@ class SmoothPair {
   /// Entries of z that contact and friction take.
   [[nodiscard]] int num_contact_rows() const;
   /// Directions of friction: 0, 2, or 3 with torsion.
-  void set_friction(double coefficient, double torsion_radius, FrictionShape shape);
+  void set_friction(double coefficient, double radius, FrictionShape form);
 
   /// γ, s_γ, β and η at the start.
   void start(double nu);
@@ -54,7 +54,7 @@ class SmoothPair {
   bool factor(bool frozen_normal);
   /// The part of the response that does not depend on the bodies: F and torque about x, for complementarity residuals
   /// of A, B and of the contact rows.
-  void respond(const double* r_A, const double* r_B, const double* r_contact, Vector6& impulse);
+  void respond(const double* r_A, const double* r_B, const double* r, Vector6& out);
   /// Steps of everything, from the twists of the sides (δ, dθ) and the change of relative velocity (at fixed x).
   void recover(const double* r_A, const double* r_B, const double* r_contact, const Vector6& xi_A, const Vector6& xi_B,
                const Vector6& dU, double* dz_A, double* ds_A, double* dz_B, double* ds_B, double* dz, double* ds,

@@ -33,7 +33,7 @@ class SparseIsland {
   };
   /// That a row moves; until the next call.
   std::span<const int> trees_of(const Model& model, const ContactProblem& problem, const Row& row);
-  void add_tree(int tree);
+  void add_tree(int index);
   void add_mass(const MatrixX& M, const VectorX& added, const Tree& tree);
   void add_row(const double* J_row, std::span<const int> trees);
 

@@ -232,7 +232,7 @@ MassProperties mass_properties(const TriangleMesh& mesh, double density) {
   if (mesh.triangles.empty()) throw InputError("mesh", "has no triangles");
   // about a point of the mesh, so that far from the origin nothing cancels
   const auto vertex = [&](int i) -> const Vector3& { return mesh.vertices[static_cast<std::size_t>(i)]; };
-  const Vector3 origin = vertex(mesh.triangles.front()[0]);
+  const Vector3& origin = vertex(mesh.triangles.front()[0]);
   Moments total;
   double size = 0.0;
   for (const auto& [a, b, c] : mesh.triangles) {

@@ -23,8 +23,8 @@ struct Moments {
 /// The tetrahedron (0, a, b, c), negative if it is turned inside out.
 [[nodiscard]] Moments tetrahedron_moments(const Vector3& a, const Vector3& b, const Vector3& c);
 [[nodiscard]] Moments polyhedron_moments(const Hull& hull);
-/// All points within `radius` of a polyhedron; its faces may be degenerate (a flat prism).
-[[nodiscard]] Moments rounded_polyhedron_moments(const Hull& hull, double radius);
+/// All points within R of a polyhedron; its faces may be degenerate (a flat prism).
+[[nodiscard]] Moments rounded_polyhedron_moments(const Hull& given, double R);
 /// All points within `radius` of the segment of the given length along x.
 [[nodiscard]] Moments capsule_moments(double radius, double length);
 [[nodiscard]] Moments ball_moments(double radius);

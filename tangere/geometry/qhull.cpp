@@ -91,6 +91,7 @@ void sort_around(std::vector<int>& polygon, const MatrixX3& points, const Vector
     return std::atan2(d.dot(e2), d.dot(e1));
   };
   std::vector<std::pair<double, int>> order;
+  order.reserve(polygon.size());
   for (int i : polygon) order.emplace_back(angle(i), i);
   std::sort(order.begin(), order.end());
   for (std::size_t k = 0; k < order.size(); ++k) polygon[k] = order[k].second;

@@ -73,7 +73,7 @@ MatrixX3 rounded_surface_points(const Hull& core, double radius, int resolution)
   for (std::size_t f = 0; f < core.faces.size(); ++f) {
     const std::vector<int>& face = core.faces[f];
     for (std::size_t k = 0; k < face.size(); ++k) {
-      points.push_back(vertex(face[k]) + radius * normal(static_cast<int>(f)));
+      points.emplace_back(vertex(face[k]) + radius * normal(static_cast<int>(f)));
       left[{face[k], face[(k + 1) % face.size()]}] = static_cast<int>(f);
     }
   }
@@ -88,7 +88,7 @@ MatrixX3 rounded_surface_points(const Hull& core, double radius, int resolution)
     const Vector3 tangent = cross.normalized().cross(n1);
     for (int k = 1; k < steps; ++k) {
       const double phi = angle * k / steps;
-      points.push_back(vertex(edge.first) + radius * (std::cos(phi) * n1 + std::sin(phi) * tangent));
+      points.emplace_back(vertex(edge.first) + radius * (std::cos(phi) * n1 + std::sin(phi) * tangent));
     }
   }
 
@@ -96,7 +96,7 @@ MatrixX3 rounded_surface_points(const Hull& core, double radius, int resolution)
   for (const Vector3& u : sphere_directions(resolution)) {
     Eigen::Index best = 0;
     (core.vertices * u).maxCoeff(&best);
-    points.push_back(core.vertices.row(best).transpose() + radius * u);
+    points.emplace_back(core.vertices.row(best).transpose() + radius * u);
   }
   return as_rows(points);
 }

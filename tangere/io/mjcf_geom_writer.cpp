@@ -81,7 +81,7 @@ MjcfGeomWriter::Geom MjcfGeomWriter::geom_of(const std::string& name, const Shap
   if (shape.get_if<Polytope>() != nullptr) {
     const MatrixX3& vertices = shape.set().core.vertices;
     TriangleMesh mesh;
-    for (Eigen::Index i = 0; i < vertices.rows(); ++i) mesh.vertices.push_back(vertices.row(i).transpose());
+    for (Eigen::Index i = 0; i < vertices.rows(); ++i) mesh.vertices.emplace_back(vertices.row(i).transpose());
     Geom out = geom("mesh", VectorX(), X);
     meshes_.push_back({new_name(name.empty() ? "hull" : name, mesh_names_), std::move(mesh)});
     out.mesh = static_cast<int>(meshes_.size()) - 1;

@@ -23,7 +23,7 @@ TriangleMesh inline_mesh(const XmlElement& element, const Vector3& scale) {
     element.fail("vertex", "must have three numbers a vertex, has " + std::to_string(numbers.size()));
   TriangleMesh mesh;
   for (Eigen::Index i = 0; i < numbers.size(); i += 3)
-    mesh.vertices.push_back(Vector3(numbers.segment<3>(i)).cwiseProduct(scale));
+    mesh.vertices.emplace_back(Vector3(numbers.segment<3>(i)).cwiseProduct(scale));
   const int count = static_cast<int>(mesh.vertices.size());
 
   // without faces, those of the hull
@@ -33,7 +33,7 @@ TriangleMesh inline_mesh(const XmlElement& element, const Vector3& scale) {
     for (int i = 0; i < count; ++i) points.row(i) = mesh.vertices[static_cast<std::size_t>(i)].transpose();
     const Hull hull = element.located([&] { return hull_of_points(points); });
     mesh.vertices.clear();
-    for (Eigen::Index i = 0; i < hull.vertices.rows(); ++i) mesh.vertices.push_back(hull.vertices.row(i).transpose());
+    for (Eigen::Index i = 0; i < hull.vertices.rows(); ++i) mesh.vertices.emplace_back(hull.vertices.row(i).transpose());
     for (const std::vector<int>& face : hull.faces)
       for (std::size_t k = 2; k < face.size(); ++k) mesh.triangles.push_back({face[0], face[k - 1], face[k]});
     return mesh;

@@ -128,7 +128,7 @@ void settle_inertias(MjcfReader& reader);
 struct MjcfContactBits {
   std::uint32_t contype;
   std::uint32_t conaffinity;
-  auto operator<=>(const MjcfContactBits&) const = default;
+  auto operator<=>(const MjcfContactBits&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 /// Whether a model gets these groups and masks, or the numbers of the file.
 enum class ContactBits { settled, as_given };

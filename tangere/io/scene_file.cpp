@@ -419,7 +419,7 @@ bool holds_json(const std::filesystem::path& file) {
   char c = '\0';
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   while (stream.get(c) &&
-         (std::isspace(static_cast<unsigned char>(c)) != 0 || kByteOrderMark.find(c) != kByteOrderMark.npos)) {
+         (std::isspace(static_cast<unsigned char>(c)) != 0 || kByteOrderMark.find(c) != std::string_view::npos)) {
   }
   if (stream && (c == '{' || c == '<')) return c == '{';
   return file.extension() == ".json";
