@@ -67,6 +67,7 @@ using LaneMask = decltype(Lane{} > Lane{});
 #endif
 [[nodiscard, gnu::always_inline]] inline Lane min(Lane a, Lane b) { return a < b ? a : b; }
 [[nodiscard, gnu::always_inline]] inline Lane abs(Lane a) { return max(a, -a); }
+// NOLINTNEXTLINE(misc-redundant-expression): not for infinities and NaN
 [[nodiscard, gnu::always_inline]] inline LaneMask is_finite(Lane a) { return a - a == Lane{}; }
 
 }  // namespace tangere

@@ -77,7 +77,7 @@ void WorldOptions::verify() const {
     throw InputError("integrator", "smooth contact needs the semi-implicit integrator");
 }
 
-World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& options)
+World::World(const Model& model, std::vector<Actuator> actuators, const WorldOptions& options)
     : World(model, std::move(actuators), options, RowScales(model)) {}
 
 World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& options, RowScales scales)

@@ -52,7 +52,7 @@ class World {
  public:
   /// Without actuators the control is the generalised force itself. Throws InputError for wrong options, actuators of
   /// coordinates that do not exist, and half-spaces that move.
-  explicit World(Model model, std::vector<Actuator> actuators = {}, const WorldOptions& options = {});
+  explicit World(const Model& model, std::vector<Actuator> actuators = {}, const WorldOptions& options = {});
   /// With the scales of another world of the same bodies and joints.
   World(Model model, std::vector<Actuator> actuators, const WorldOptions& options, RowScales scales);
 

@@ -14,6 +14,7 @@
 /// eliminated here. Orthant rows are swept by columns four at a time, or by rows where a row meets all four shared
 /// variables at once.
 
+#include <algorithm>
 #include <cstddef>
 
 #include "tangere/math/conic_rows.hpp"
@@ -128,7 +129,7 @@ struct BlockOperations {
     const double* y;
     std::ptrdiff_t stride;
     double du[kShared];
-    double dy[NY > 0 ? NY : 1];
+    double dy[std::max(NY, 1)];
     const double* dy_any;
     int ny;
 
@@ -164,8 +165,8 @@ struct BlockOperations {
   /// Scaling at (s, z); H plus the block's Schur complement.
   [[nodiscard]] static SharedMatrix assemble(Block& b, SharedMatrix H) {
     const int ny = num_aux(b);
-    Vec4 fixed_coupling[NY > 0 ? NY : 1];
-    double fixed_yy[NY > 0 ? NY * NY : 1];
+    Vec4 fixed_coupling[std::max(NY, 1)];
+    double fixed_yy[std::max(NY * NY, 1)];
     Vec4* coupling = NY > 0 ? fixed_coupling : b.coupling;
     double* yy = NY > 0 ? fixed_yy : b.factor;
     for (int j = 0; j < ny; ++j) coupling[j] = Vec4{};

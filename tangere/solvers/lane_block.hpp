@@ -9,6 +9,8 @@
 /// Departures from conic_block.hpp: slacks are always consistent; the rows cost more to read than to use, so the
 /// predictor's sweep also gathers both parts of the corrector's right-hand side (which is affine in the target).
 
+#include <algorithm>
+
 #include "tangere/math/conic_rows.hpp"
 #include "tangere/math/lane.hpp"
 
@@ -110,7 +112,7 @@ struct LaneOperations {
   using Block = LaneBlock;
   static constexpr double kTiny = 1e-140;
   static constexpr double kPivotFloor = 1e-15;
-  static constexpr int kRoom = NY >= 0 ? (NY > 0 ? NY : 1) : kMaxLaneAux;
+  static constexpr int kRoom = NY >= 0 ? std::max(NY, 1) : kMaxLaneAux;
 
   static int num_aux(const Block& b) { return NY >= 0 ? NY : b.num_aux; }
 
