@@ -34,7 +34,7 @@ int convex_hull(std::span<const Vector2> points, double tolerance, std::span<int
   int size = 0;
   const auto push = [&](int i, int least) {
     while (size > least) {
-      const Vector2 a = at(chain[static_cast<std::size_t>(size - 2)]);
+      const Vector2& a = at(chain[static_cast<std::size_t>(size - 2)]);
       const Vector2 edge = at(i) - a;
       const Vector2 middle = at(chain[static_cast<std::size_t>(size - 1)]) - a;
       if (cross(middle, edge) > tolerance * edge.norm() && middle.norm() > tolerance) break;

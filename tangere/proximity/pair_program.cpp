@@ -176,7 +176,7 @@ bool PairProgram::set_up(const ConvexSet& A, const ConvexSet& B, const Pose& X) 
   for (int side = 0; side < 2; ++side) {
     ConicBlock<1>& block = engine.blocks[side];
     const ConicRowsView& start = sets[side]->start_rows.view();
-    engine.on(block, [&](ConicBlock<1>& b, auto operations) { operations.evaluate(b, engine.u); });
+    ConicEngine<1>::on(block, [&](ConicBlock<1>& b, auto operations) { operations.evaluate(b, engine.u); });
     Vec4 products{};
     for (int i = 0; i < block.rows.padded_orthant; i += 4) {
       const Vec4 inverse = 1.0 / load4(block.s + i);
