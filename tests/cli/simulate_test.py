@@ -150,6 +150,19 @@ class SimulateTest(CommandTest):
         self.assertIn("gradients of 7 steps against differences: PASS\n", result.stdout)
         self.assertRegex(result.stdout, r"dv'/du +worst \S+")
 
+    def test_simulate_says_which_gradients_are_not_exact(self):
+        # balls with one centre: the normal between them has no derivative
+        ball = {"shape": {"type": "sphere", "radius": 0.1}, "mass": 1, "position": [0, 0, 1]}
+        file = self.path / "same.json"
+        file.write_text(json.dumps({"format": "tangere-scene", "version": 1,
+                                    "bodies": [dict(ball, name="one"), dict(ball, name="other")]}))
+        result = run("simulate", str(file), "--steps", "1", "--check-gradients", "--json")
+        gradients = json.loads(result.stdout)["gradients"]
+        self.assertEqual((gradients["steps"], gradients["not_exact"], gradients["compared"]), (1, 1, 0))
+        result = run("simulate", str(file), "--steps", "1", "--check-gradients")
+        self.assertIn("nothing to compare", result.stdout)
+        self.assertIn("1 steps left out whose Jacobians are flagged as not exact", result.stdout)
+
     def test_simulate_smooth(self):
         for scene, kappa in (("mixed_stack.json", "1e-4"), ("half_cheetah.xml", "1e-3")):
             arguments = ("--contact", "single_level", "--kappa", kappa, "--steps", "3", "--check-gradients", "--seed", "1")
