@@ -72,7 +72,9 @@ void Rebound::bind(const SmoothPair& pair, double length) {
 double Rebound::solve(const SmoothPair& pair, const Impact& impact, const NcpOptions& options,
                       CollisionSolver& collisions) {
   impact_ = impact;
-  acts_ = false;
+  kappa_ = options.kappa;
+  solved_ = false;
+  (void)keep(1.0);
   const double fastest = impact.twist.head<3>().norm() + kReach * impact.twist.tail<3>().norm();
   const bool may_bounce = impact.restitution * fastest > impact.bounce_speed;
   if (!may_bounce && !impact.may_overlap) return 0.0;
@@ -82,14 +84,22 @@ double Rebound::solve(const SmoothPair& pair, const Impact& impact, const NcpOpt
   if (!collisions.solve(pair_, impact.length, false, options)) return 0.0;
   f_ = 0.5 * (pair_.B.f - pair_.A.f);
   u_ = impact.twist.head<3>() + impact.twist.tail<3>().cross(pair_.x);
-  by_alpha_ = by_force_ = by_rate_ = by_speed_ = by_restitution_ = 0.0;
-  const double kept = keep_overlap(options.kappa);
-  return bounce(options.kappa, kept) - kept;
+  solved_ = true;
+  return keep(1.0);
+}
+
+double Rebound::keep(double share) {
+  share_ = share;
+  acts_ = bounces_ = false;
+  by_alpha_ = by_force_ = by_rate_ = by_speed_ = by_restitution_ = by_share_ = 0.0;
+  if (!solved_) return 0.0;
+  const double kept = keep_overlap();
+  return bounce(kept) - kept;
 }
 
 /// φ, and what it makes of the derivatives of b = −φ.
-double Rebound::keep_overlap(double kappa) {
-  const double recovery = impact_.recovery * f_.norm() + kappa;
+double Rebound::keep_overlap() {
+  const double recovery = impact_.recovery * f_.norm() + kappa_;
   const KeptOverlap kept = tangere::keep_overlap(1.0 + impact_.shift - pair_.alpha, recovery, impact_.hover);
   if (kept.by_overlap == 0.0) return 0.0;
   acts_ = true;
@@ -99,7 +109,7 @@ double Rebound::keep_overlap(double kappa) {
 }
 
 /// b + φ, and the derivatives of b.
-double Rebound::bounce(double kappa, double kept) {
+double Rebound::bounce(double kept) {
   const double e = impact_.restitution;
   const double h = impact_.time_step;
   const double a = pair_.alpha - 1.0 - impact_.shift;
@@ -108,15 +118,18 @@ double Rebound::bounce(double kappa, double kept) {
   if (!(c > 0.0) || e == 0.0) return 0.0;
   const double way = h * c;
   const double t = a + e * way + kept;
-  const double width = std::sqrt(kappa);
+  const double width = std::sqrt(kappa_);
   const Gate apart = gate(t / way, width);
   const Gate reaches = gate(1.0 - a / way, width);
-  const Gate fast = gate(1.0 - impact_.bounce_speed / (e * w), width);
+  Gate fast = gate(1.0 - impact_.bounce_speed / (e * w), width);
   if (apart.value == 0.0 || reaches.value == 0.0 || fast.value == 0.0) return 0.0;
-  acts_ = true;
+  acts_ = bounces_ = true;
 
   // t G(t / h c) by a + φ, by the way and by e; then the other gates
   const double rise = t * apart.value;
+  by_share_ = rise * reaches.value * fast.value;
+  fast.value *= share_;
+  fast.slope *= share_;
   const double by_start = (apart.value + t / way * apart.slope) * reaches.value * fast.value;
   const double by_way = e * apart.value - t * (a + kept) / (way * way) * apart.slope;
   const double by_e = way * apart.value + t * apart.slope;

@@ -16,13 +16,13 @@
 /// between r and 2 r. What bounces separates at e c over the step, from where it was:
 ///
 ///   t = a + h e c + φ                                             how much farther than that it is then
-///   b = −φ + t G(t / h c) G(1 − a / h c) G(1 − w_bounce / e w)
+///   b = −φ + σ t G(t / h c) G(1 − a / h c) G(1 − w_bounce / e w)
 ///
-/// G rises from 0 to 1 within √κ (that of φ within 1), twice differentiable: a pair bounces that would overlap at its
-/// old velocity, faster than `ContactOptions::bounce_speed`, as in hard contact (BounceMode::discrete). The gates
-/// compare the distances of a step with each other, so that they are as narrow in a short step as in a long one. b is a
-/// function of the old state, so that the problem of the step is what it was but for a constant, and derivatives are a
-/// column more.
+/// σ is 1, or less where the island would gain energy (rebound_energy.hpp). G rises from 0 to 1 within √κ (that of φ
+/// within 1), twice differentiable: a pair bounces that would overlap at its old velocity, faster than
+/// `ContactOptions::bounce_speed`, as in hard contact (BounceMode::discrete). The gates compare the distances of a step
+/// with each other, so that they are as narrow in a short step as in a long one. b is a function of the old state, so
+/// that the problem of the step is what it was but for a constant, and derivatives are a column more.
 
 #include "tangere/contact/bilevel.hpp"
 #include "tangere/contact/smooth_pair.hpp"
@@ -62,8 +62,10 @@ class Rebound {
  public:
   /// b. The sets are those of `pair`. Without an answer of the collision there is none.
   double solve(const SmoothPair& pair, const Impact& impact, const NcpOptions& options, CollisionSolver& collisions);
+  /// The same with a part σ of the bounce; after `solve`.
+  double keep(double share);
 
-  /// After `solve`: how b moves; zero where there is none.
+  /// How b moves; zero where there is none.
   void differentiate();
   struct Gradient {
     /// By the twists of A and B about x, and by the velocity of B against A there.
@@ -77,27 +79,35 @@ class Rebound {
 
   /// Whether there is a b that moves with the old state.
   [[nodiscard]] bool acts() const { return acts_; }
+  /// Whether some of it is a bounce; and its derivative by σ.
+  [[nodiscard]] bool bounces() const { return bounces_; }
+  [[nodiscard]] double by_share() const { return by_share_; }
   /// The contact point of the old poses, pair's units.
   [[nodiscard]] const Vector3& x() const { return pair_.x; }
 
  private:
   void bind(const SmoothPair& pair, double length);
-  [[nodiscard]] double keep_overlap(double kappa);
-  [[nodiscard]] double bounce(double kappa, double kept);
+  [[nodiscard]] double keep_overlap();
+  [[nodiscard]] double bounce(double kept);
   [[nodiscard]] double change(const Vector4& g_A, const Vector4& g_B) const;
 
   SmoothPair pair_;
   AlignedVector numbers_;
   Impact impact_;
+  double kappa_ = 0.0;
+  double share_ = 1.0;
+  bool solved_ = false;
   bool acts_ = false;
+  bool bounces_ = false;
   Vector3 f_ = Vector3::Zero();
   Vector3 u_ = Vector3::Zero();
-  // of b by α, by |f|, by c at fixed w, by w, and by e
+  // of b by α, by |f|, by c at fixed w, by w, by e and by σ
   double by_alpha_ = 0.0;
   double by_force_ = 0.0;
   double by_rate_ = 0.0;
   double by_speed_ = 0.0;
   double by_restitution_ = 0.0;
+  double by_share_ = 0.0;
   Gradient gradient_;
   Eigen::Matrix<double, 4, 4, Eigen::RowMajor | Eigen::DontAlign> H_;
   int pivots_[4] = {};

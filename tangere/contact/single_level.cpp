@@ -94,7 +94,8 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
       units_(units),
       coordinates_(model, units, time_step),
       island_(problem_),
-      old_velocities_(model) {
+      old_velocities_(model),
+      limit_(options.kappa) {
   options_.verify();
   require_smooth_support(contact_options);
   problem_.units = &coordinates_;
@@ -437,6 +438,7 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(*part_A.set, *part_B.set, slot.units.length),
                          options_.friction);
   slot.pair.axes_of_B = owns_axes_B(slot);
+  slot.faces = has_faces(*part_A.set) && has_faces(*part_B.set);
 }
 
 void SingleLevelContact::fill_slots() {
@@ -471,7 +473,7 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
   const NcpOptions collision{.kappa = options_.kappa,
                              .tolerance = problem_.inner_tolerance,
                              .max_iterations = kCollisionIterations,
-                             .num_refinements = 1};
+                             .num_refinements = 2};
   int count = 0;
   for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
     PairSlot& slot = problem_.pairs[i];

@@ -18,7 +18,8 @@
 ///              penetration at any κ
 ///   normal     one for both bodies, (f_B − f_A) / |f_B − f_A|: impulses are opposite at every iterate
 ///   friction   one second-order cone with torsion in it; friction 0 has no such cone
-///   old state  restitution by Newton's law, and overlaps that are taken back slowly (rebound.hpp)
+///   old state  restitution by Newton's law, and overlaps that are taken back slowly (rebound.hpp); less restitution
+///              where an island would gain energy by it (rebound_energy.hpp)
 ///   momentum   free bodies turn by the midpoint rule and keep it (free_mover.hpp). The impulses of a pair of them act
 ///              at one point: x carried back by dt v̄, v̄ = (m_B v_A + m_A v_B) / (m_A + m_B), as seen from the old
 ///              centres
@@ -34,6 +35,7 @@
 #include <vector>
 
 #include "tangere/contact/collision_scene.hpp"
+#include "tangere/contact/rebound_energy.hpp"
 #include "tangere/contact/smooth_options.hpp"
 #include "tangere/contact/smooth_problem.hpp"
 #include "tangere/contact/smooth_warm_start.hpp"
@@ -62,6 +64,8 @@ struct SmoothSolution {
   /// The largest of the islands' norms, as parts of κ.
   double residual = 0.0;
   int num_islands = 0;
+  /// The smallest part of its restitution that an island keeps (rebound_energy.hpp).
+  double restitution_kept = 1.0;
 };
 
 class SingleLevelContact {
@@ -83,7 +87,8 @@ class SingleLevelContact {
   /// For derivatives: sets the step up again unless it is the last one, with the contact of `solved`, `v_plus`, and
   /// refines. The island's
   /// factors are then current, one after another: `on_island` is called for each that has any coordinates. False if an
-  /// island is not solved there; InputError if `solved` is not of such a step.
+  /// island is not solved there, or its derivatives are not those of the step; InputError if `solved` is not of such a
+  /// step.
   template <class OnIsland>
   bool revisit(const Data& data, const SmoothState& state, VectorArgument v_plus, const SmoothWarmStart& solved,
                OnIsland&& on_island) {
@@ -92,7 +97,8 @@ class SingleLevelContact {
     for (int i = 0; i < num_islands_; ++i) {
       select(i);
       load(solved, v_plus);
-      good = refine() && good;
+      if (elastic_) load_limit(solved, static_cast<std::size_t>(i));
+      good = refine() && good && !limit_.held;
       on_island(island_);
     }
     return good;
@@ -110,6 +116,17 @@ class SingleLevelContact {
     const int shape = side == 0 ? slot.key.shape_A : slot.key.shape_B;
     return scene_.shapes()[static_cast<std::size_t>(shape)].body;
   }
+  /// What the island that is revisited keeps of its restitution. F and dF/dx of it, if that moves, at its factors: then
+  /// the derivatives of F, and dv⁺/dx, are those of the island.
+  [[nodiscard]] bool limit_moves() const { return elastic_ && limit_.moves(); }
+  [[nodiscard]] const ReboundLimit& limit() const { return limit_; }
+  struct Balance {
+    double value = 0.0;
+    double slope = 0.0;
+  };
+  Balance balance_of_limit();
+  [[nodiscard]] const ReboundEnergy& energy() const { return energy_; }
+  [[nodiscard]] const VectorX& by_limit() const { return by_limit_; }
   /// Of all bodies before the step; only if something may bounce.
   [[nodiscard]] const BodyVelocities& old_velocities() const { return old_velocities_; }
 
@@ -159,7 +176,13 @@ class SingleLevelContact {
   void load(const SmoothWarmStart& solved, VectorArgument v_plus);
   [[nodiscard]] bool load_pair(const SmoothWarmStart& from, PairSlot& slot);
   [[nodiscard]] bool load_joint_rows(const SmoothWarmStart& from);
+  [[nodiscard]] NcpStatus solve_further(int max_iterations);
   [[nodiscard]] bool refine();
+  void set_limit(double x);
+  void load_limit(const SmoothWarmStart& solved, std::size_t island);
+  void solve_limited(double x);
+  [[nodiscard]] bool bounces() const;
+  void limit_rebounds(std::size_t island);
   [[nodiscard]] NcpResult attempt(SmoothRung rung);
   void solve_island();
   [[nodiscard]] double fly();
@@ -186,6 +209,11 @@ class SingleLevelContact {
   bool elastic_ = false;            // whether something may bounce
   BodyVelocities old_velocities_;
   CollisionSolver rebound_solver_;
+  ReboundLimit limit_;
+  std::vector<ReboundLimit> limits_;  // by island
+  ReboundEnergy energy_;
+  ScratchVector by_share_;
+  VectorX by_limit_;
   // the state of the last `set_up`
   VectorX q_;
   VectorX v_;

@@ -6,7 +6,8 @@
 ///   dv⁺/dx = −S⁻¹ r_x
 ///
 /// x moves the poses at the end of the step at fixed v⁺, which the pairs answer as they answer to v⁺ itself
-/// (SmoothPair::Y), and it moves what the momenta were before the step.
+/// (SmoothPair::Y), and it moves what the momenta were before the step. Where the island limits its restitution by
+/// F(x; v⁺, …) = 0 (rebound_energy.hpp), the unknown x is eliminated after v⁺.
 
 #include "tangere/contact/coupled_coordinates.hpp"
 #include "tangere/contact/single_level.hpp"
@@ -63,6 +64,8 @@ class SingleLevelDerivatives {
   void smooth_terms(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step);
   void island_terms(SingleLevelContact& contact, const Data& data, SmoothIsland& island,
                     const SmoothLinearisation& step);
+  /// What the restitution that an island keeps moves with: false if it keeps all, or none.
+  bool limit_terms(SingleLevelContact& contact, const SmoothIsland& island, const SmoothLinearisation& step);
   void rebound_terms(SingleLevelContact& contact, const Data& data, const SmoothIsland& island, const PairSlot& slot);
   void free_terms(const FreeMover& mover, int row, const SmoothLinearisation& step);
   void pair_terms(const SmoothProblem& problem, const SmoothIsland& island, const PairSlot& slot);
@@ -103,6 +106,12 @@ class SingleLevelDerivatives {
   ScratchVector by_gap_;
   MatrixX turning_;
   ScratchVector weights_;
+  // of an island that limits its restitution: F by what is before the step, and −dv⁺/dx / (dF/dx)
+  VectorX limit_q_;
+  VectorX limit_v_;
+  VectorX limit_tau_;
+  VectorX limit_response_;
+  VectorX seed_;
   MatrixX d_q_;
   MatrixX d_v_;
   MatrixX d_tau_;

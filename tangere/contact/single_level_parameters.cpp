@@ -30,7 +30,7 @@ using Kind = SideBody::Kind;
 class SmoothParameterColumn {
  public:
   SmoothParameterColumn(SingleLevelContact& contact, SmoothIsland& island, const SingleLevelDerivatives& derivatives,
-                        const Data& data, const SmoothLinearisation& step, const MatrixX& tree_columns)
+                        const Data& data, const SmoothLinearisation& step, const MatrixX& tree_columns, bool limited)
       : contact_(contact),
         model_(contact.model()),
         problem_(contact.problem()),
@@ -38,7 +38,8 @@ class SmoothParameterColumn {
         derivatives_(derivatives),
         data_(data),
         step_(step),
-        tree_columns_(tree_columns) {}
+        tree_columns_(tree_columns),
+        limited_(limited) {}
 
   void fill(const SmoothParameter& p, int index, double* r) {
     r_ = r;
@@ -72,7 +73,11 @@ class SmoothParameterColumn {
     if (p.kind == Parameter::Kind::gravity) {
       for (const int i : island_.movers()) {
         const FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
-        r_[island_.place_of(i) + p.component] -= mover.mass * mover.time_step / mover.units.impulse();
+        const int place = island_.place_of(i);
+        r_[place + p.component] -= mover.mass * mover.time_step / mover.units.impulse();
+        if (limited_)
+          limit_ -=
+              mover.mass * mover.time_step * (mover.X_WL.R * contact_.energy().center_of(mover, place))[p.component];
       }
     } else if (is_inertial(p)) {
       const int mover = contact_.mover_of_body(p.index);
@@ -108,6 +113,7 @@ class SmoothParameterColumn {
     const auto r = derivatives_.r_.view();
     const int k = p.index - problem_.free[static_cast<std::size_t>(mover)].first_v;
     for (int i = 0; i < 6; ++i) r_[row + i] -= step_.state.v[p.index] * r(row + i, 2 * n + row + k);
+    if (limited_) limit_ -= step_.state.v[p.index] * derivatives_.limit_tau_[row + k];
   }
 
   void add_tree(int index) {
@@ -115,6 +121,7 @@ class SmoothParameterColumn {
     for (int i = 0; i < tree.size(); ++i) {
       const int dof = tree.dofs()[static_cast<std::size_t>(i)];
       r_[island_.tree_place() + i] += tree_columns_(dof, index) / problem_.units->momentum(dof);
+      if (limited_) limit_ += contact_.energy().y()[island_.tree_place() + i] * tree_columns_(dof, index);
     }
   }
 
@@ -138,6 +145,7 @@ class SmoothParameterColumn {
     const int row = island_.place_of(index);
     Eigen::Map<Vector3>(r_ + row) += linear / mover.units.impulse();
     Eigen::Map<Vector3>(r_ + row + 3) += angular / (mover.units.impulse() * mover.units.length);
+    if (limited_) limit_ += contact_.energy().by_moments(mover, row, model_.gravity(), change);
 
     // levers
     for_pairs([&](PairSlot& slot) {
@@ -173,6 +181,7 @@ class SmoothParameterColumn {
     const auto r = derivatives_.r_.view();
     for (int i = 0; i < island_.num_velocities(); ++i)
       for (int k = 0; k < 6; ++k) r_[i] += r(i, row + k) * d[k];
+    if (limited_) limit_ += derivatives_.limit_q_.segment<6>(row).dot(d);
     turned_ = {index, d.tail<3>()};
   }
 
@@ -415,6 +424,7 @@ class SmoothParameterColumn {
   const Data& data_;
   const SmoothLinearisation& step_;
   const MatrixX& tree_columns_;
+  bool limited_;
   double* r_ = nullptr;
 
  public:
@@ -430,6 +440,8 @@ class SmoothParameterColumn {
     Vector6 change = Vector6::Zero();
   };
   Own own_;
+  /// F of the limit on restitution, if there is one (rebound_energy.hpp), by the parameter at fixed v⁺.
+  double limit_ = 0.0;
 };
 
 namespace {
@@ -476,30 +488,28 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
     std::vector<double> r(static_cast<std::size_t>(island.num_unknowns()));
+    const bool limited = limit_terms(contact, island, step);
+    VectorX change(n);
     for (int i = 0; i < count; ++i) {
       std::fill(r.begin(), r.end(), 0.0);
-      SmoothParameterColumn column(contact, island, *this, data, step, tree_columns);
+      SmoothParameterColumn column(contact, island, *this, data, step, tree_columns, limited);
       column.fill(parameters[static_cast<std::size_t>(i)], i, r.data());
       island.solve_velocities(r.data());
-      for (int k = island.tree_place(); k < n; ++k) {
-        const int dof = dofs_[static_cast<std::size_t>(k)];
-        out(dof, i) = -problem.units->velocity(dof) * r[static_cast<std::size_t>(k)];
-      }
+      island.velocity_changes(r.data(), change);
+      change = -change;
       for (const int m : island.movers()) {
         const FreeMover& mover = problem.free[static_cast<std::size_t>(m)];
-        const Matrix3 Rt = mover.X_WL.R.transpose();
-        const double* at = r.data() + island.place_of(m);
-        Vector3 linear = -mover.units.speed * (Rt * Eigen::Map<const Vector3>(at));
-        Vector3 angular = -(mover.units.speed / mover.units.length) * (Rt * Eigen::Map<const Vector3>(at + 3));
+        auto own = change.segment<6>(island.place_of(m));
         if (column.turned_.mover == m) {
-          linear += (Rt * mover.V).cross(column.turned_.by);
-          angular += (Rt * mover.W).cross(column.turned_.by);
+          const Matrix3 Rt = mover.X_WL.R.transpose();
+          Vector6 turned;
+          turned << (Rt * mover.V).cross(column.turned_.by), (Rt * mover.W).cross(column.turned_.by);
+          own += mover.velocity_after_derivative() * turned;
         }
-        Vector6 by_iterate;
-        by_iterate << linear, angular;
-        out.block<6, 1>(mover.first_v, i).noalias() = mover.velocity_after_derivative() * by_iterate;
-        if (column.own_.mover == m) out.block<6, 1>(mover.first_v, i) += column.own_.change;
+        if (column.own_.mover == m) own += column.own_.change;
       }
+      if (limited) change += (column.limit_ + contact.energy().by_next().dot(change)) * limit_response_;
+      for (int k = 0; k < n; ++k) out(dofs_[static_cast<std::size_t>(k)], i) = change[k];
     }
   });
   contact.respond_to_every_side(false);

@@ -30,6 +30,9 @@ constexpr int kPatience = 4;
 constexpr double kHoveringBelow = 1e-4;
 /// Norms, as parts of κ, from which derivatives have six digits.
 constexpr double kRefined = 1e-6;
+/// Of x in rebound_energy.hpp.
+constexpr double kLimitEnough = 1e-11;
+constexpr int kMostLimits = 30;
 /// Islands without contact are solved to rounding.
 constexpr double kFlightTolerance = 1e-14;
 /// Or nearly, where rounding is larger.
@@ -68,6 +71,7 @@ void place_start(SmoothPair& pair, double inverse_length) {
 }
 
 void SmoothWarmStart::clear() {
+  limits.clear();
   formulation = Formulation::lcp;
   entries.clear();
   for (std::vector<double>* vector : {&z, &s, &y, &joint_z, &joint_s, &lambda}) vector->clear();
@@ -261,9 +265,12 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
   solution_.residual = 0.0;
   set_up(data, state);
   solution_.num_islands = num_islands_;
+  solution_.restitution_kept = 1.0;
+  limits_.assign(elastic_ ? static_cast<std::size_t>(num_islands_) : 0, ReboundLimit(options_.kappa));
   for (int i = 0; i < num_islands_; ++i) {
     select(i);
     solve_island();
+    if (elastic_) limit_rebounds(static_cast<std::size_t>(i));
     for (const int mover : island_.movers())
       solution_.v_plus.segment<6>(problem_.free[static_cast<std::size_t>(mover)].first_v) =
           island_.velocity_after(mover);
@@ -323,6 +330,7 @@ void SingleLevelContact::keep() {
   warm_.joint_z.assign(problem_.z.begin() + joint_rows, problem_.z.end());
   warm_.joint_s.assign(problem_.s.begin() + joint_rows, problem_.s.end());
   warm_.lambda.assign(problem_.lambda.begin(), problem_.lambda.end());
+  for (const ReboundLimit& limit : limits_) warm_.limits.push_back({limit.x, limit.held});
 }
 
 std::size_t SingleLevelContact::num_pair_rows() const {
@@ -376,26 +384,115 @@ void SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_pl
   if (!same) throw InputError("tape", "is not of this world: its contacts, joint rows or formulation are others");
 }
 
-/// Newton steps from a loaded iterate; leaves the factors at the last one.
-bool SingleLevelContact::refine() {
+/// From where the island is, as well as derivatives need it.
+NcpStatus SingleLevelContact::solve_further(int max_iterations) {
   problem_.frozen_normal = false;
   problem_.kappa = options_.kappa;
   problem_.inner_refinements = options_.num_refinements;
+  return solver_
+      .solve(island_, {.kappa = options_.kappa,
+                       .tolerance = options_.tolerance,
+                       .max_iterations = max_iterations,
+                       .num_refinements = options_.num_refinements,
+                       .refined = kRefined})
+      .status;
+}
+
+/// Newton steps from a loaded iterate; leaves the factors at the last one. False if they are not those of the step.
+bool SingleLevelContact::refine() {
   if (island_.cones().empty()) {
     (void)island_.evaluate();
     return island_.factor();
   }
-  const NcpResult result = solver_.solve(island_, {.kappa = options_.kappa,
-                                                   .tolerance = options_.tolerance,
-                                                   .max_iterations = options_.num_refinements + 4,
-                                                   .num_refinements = options_.num_refinements,
-                                                   .refined = kRefined});
+  bool whole = solve_further(options_.num_refinements + 4) == NcpStatus::solved;
   if (options_.prune_hovering && options_.kappa <= kHoveringBelow)
     for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
       PairSlot& slot = problem_.pairs[k];
-      slot.left_out = slot.pair.at.z[0] < slot.pair.at.s[0];
+      slot.left_out = slot.faces && slot.pair.at.z[0] < slot.pair.at.s[0];
+      whole = whole && !slot.left_out;
     }
-  return island_.factor() && result.status == NcpStatus::solved;
+  return island_.factor() && whole;
+}
+
+/// The island's pairs bounce by the part of their restitution that x leaves.
+void SingleLevelContact::set_limit(double x) {
+  limit_.x = x;
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    PairSlot& slot = problem_.pairs[k];
+    if (slot.rebound >= 0)
+      slot.rebound_gap = problem_.rebounds[static_cast<std::size_t>(slot.rebound)].keep(limit_.share());
+  }
+}
+
+void SingleLevelContact::load_limit(const SmoothWarmStart& solved, std::size_t island) {
+  if (solved.limits.size() != static_cast<std::size_t>(num_islands_))
+    throw InputError("tape", "is not of this world: its islands are others");
+  limit_.held = solved.limits[island].held;
+  set_limit(solved.limits[island].x);
+}
+
+bool SingleLevelContact::bounces() const {
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    const int rebound = problem_.pairs[k].rebound;
+    if (rebound >= 0 && problem_.rebounds[static_cast<std::size_t>(rebound)].bounces()) return true;
+  }
+  return false;
+}
+
+/// F of the limit and dF/dx at the island's factors, dv⁺/dx in `by_limit_`.
+SingleLevelContact::Balance SingleLevelContact::balance_of_limit() {
+  energy_.evaluate(problem_, island_, v_);
+  energy_.differentiate(problem_, island_, limit_);
+  ScratchVector::View r = by_share_.reset(island_.num_unknowns());
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    const PairSlot& slot = problem_.pairs[k];
+    if (slot.rebound < 0 || slot.left_out) continue;
+    const double gap = problem_.rebounds[static_cast<std::size_t>(slot.rebound)].by_share();
+    if (gap != 0.0) island_.add_impulse(slot, slot.pair.respond_outside({.gap = gap}), -1.0, r.data());
+  }
+  island_.solve_velocities(r.data());
+  island_.velocity_changes(r.data(), by_limit_);
+  by_limit_ *= -limit_.share_slope();
+  return {energy_.balance(limit_), energy_.by_x() + energy_.by_next().dot(by_limit_)};
+}
+
+/// Solves the island for another x, on from where it is if that will do.
+void SingleLevelContact::solve_limited(double x) {
+  set_limit(x);
+  if (solve_further(options_.max_iterations) == NcpStatus::solved) return;
+  solve_island();
+  (void)solve_further(options_.max_iterations);
+}
+
+/// Where a solved island bounces and contact does work on it: less restitution (rebound_energy.hpp).
+void SingleLevelContact::limit_rebounds(std::size_t island) {
+  limit_ = ReboundLimit(options_.kappa);
+  if (!bounces()) return;
+  energy_.evaluate(problem_, island_, v_);
+  const double gain = energy_.balance(limit_) / energy_.size();
+  if (!(gain > 0.0)) return;
+  double low = 0.0;
+  double high = limit_.most();
+  double x = limit_.guess(gain);
+  bool found = false;
+  for (int trial = 0; trial < kMostLimits; ++trial) {
+    solve_limited(x);
+    if (!island_.factor()) break;
+    const Balance at = balance_of_limit();
+    (at.value > 0.0 ? low : high) = x;
+    double next = x - at.value / at.slope;
+    found = std::abs(next - x) <= kLimitEnough * (1.0 + x) || low == limit_.most();
+    if (found) break;
+    if (!(next > low && next < high)) next = high == limit_.most() && 2.0 * x > high ? high : 0.5 * (low + high);
+    x = next;
+  }
+  if (!found) {
+    // solutions that jump with x
+    limit_.held = true;
+    solve_limited(limit_.most());
+  }
+  limits_[island] = limit_;
+  solution_.restitution_kept = std::min(solution_.restitution_kept, limit_.share());
 }
 
 }  // namespace tangere

@@ -48,6 +48,12 @@ struct SmoothWarmStart {
   std::vector<double> joint_s;
   /// Impulses of loops and mimics.
   std::vector<double> lambda;
+  /// By island, if anything may bounce: what it keeps of its restitution (ReboundLimit). No start for another step.
+  struct Limit {
+    double x = 0.0;
+    bool held = false;
+  };
+  std::vector<Limit> limits;
 
   void clear();
   /// Null if there was no such pair.

@@ -79,6 +79,13 @@ void TreeMover::add_matrix(double* S, std::ptrdiff_t width) const {
   }
 }
 
+void TreeMover::momentum(const double* y, double* out) const {
+  for (int i = 0; i < size(); ++i) {
+    out[i] = 0.0;
+    for (int j = 0; j < size(); ++j) out[i] += M_(i, j) * y[j];
+  }
+}
+
 void TreeMover::add_force(int body, const Vector3& x, const Vector6& W, double sign, double* r) {
   const std::span<const int> way = way_of(model_, body);
   const auto count = static_cast<Eigen::Index>(way.size());

@@ -34,6 +34,8 @@ class TreeMover {
   void residual(double* r) const;
   /// Adds M̃ to a block of rows `width` apart.
   void add_matrix(double* S, std::ptrdiff_t width) const;
+  /// M̃ y, one a coordinate, no units.
+  void momentum(const double* y, double* out) const;
 
   [[nodiscard]] Pose pose(int body) const { return body_pose(model_, data_, body); }
   [[nodiscard]] Vector6 twist(int body, const Vector3& x) const { return velocities_.twist(model_, data_, body, x); }

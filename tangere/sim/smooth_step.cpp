@@ -100,6 +100,7 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
   smooth.contact.warm_start().clear();
   SmoothStatistics statistics;
   StepStatus status = StepStatus::solved;
+  double kept = 1.0;
   if (tape != nullptr) tape->parts.resize(2);
   State from = state;
   for (std::size_t half = 0; half < 2; ++half) {
@@ -110,10 +111,12 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
     statistics.max_iterations = std::max(statistics.max_iterations, result.smooth.max_iterations);
     if (result.status == StepStatus::not_finite) return false;
     from = smooth.half_state;
+    kept = std::min(kept, result.restitution_kept);
     if (status == StepStatus::solved) status = result.status;
     m.result = result;
   }
   m.result.status = status;
+  m.result.restitution_kept = kept;
   statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = 1;
   m.result.smooth = statistics;
   next = from;
@@ -153,6 +156,7 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
   result.sets = {};
   result.impulses = {};
   result.smooth = solution.statistics;
+  result.restitution_kept = solution.restitution_kept;
   m.v_plus = solution.v_plus;
   if (tape != nullptr) {
     tape->v_plus = m.v_plus;

@@ -344,11 +344,24 @@ TEST(SmoothDerivatives, OfWhatHoversAreThoseOfFlight) {
     const StepResult& result = step(scene.world, scene.state, VectorX::Zero(6), workspace, next, &tape);
     EXPECT_EQ(result.contacts.size(), 1U);
     StepJacobians jacobians;
-    step_jacobians(scene.world, tape, workspace, jacobians);
+    // which is not the derivative of the step, and it says so
+    EXPECT_EQ(step_jacobians(scene.world, tape, workspace, jacobians), pruned);
     return MatrixX(jacobians.v_q.bottomRows<3>()).cwiseAbs().maxCoeff();
   };
   EXPECT_LE(by_attitude(true), 1e-9);
   EXPECT_GT(by_attitude(false), 1e-3);
+}
+
+/// Only faces can be parallel.
+TEST(SmoothDerivatives, OfRoundThingsThatHoverAreThoseOfTheStep) {
+  for (const Shape& shape : {Shape(Sphere{0.2}), Shape(Capsule{.radius = 0.1, .length = 0.3})}) {
+    FreeBody body{.shape = shape, .X_WB = {so3::exp(Vector3(0.3, 0.2, 0.1)), Vector3(0, 0, 0.23)}};
+    body.velocity << 0.2, 0.1, -0.3, 0.4, 0.1, 0.2;
+    WorldOptions options = tight(0.01, 1e-4);
+    options.smooth.prune_hovering = true;
+    const StepCase scene = free_bodies("hover", {body}, 0.5, 0.0, options);
+    expect_derivatives(scene.world, scene.state, VectorX::Zero(6), 1e-4);
+  }
 }
 
 /// dv'/dv of a step, hard or relaxed, gaps closed at once.

@@ -106,7 +106,7 @@ inline void expect_derivatives(const World& world, const State& state, const Vec
 }
 
 /// All parameters of a scene, but for friction at ties (there are none here).
-inline void expect_parameter_derivatives(const World& world, const State& state, double kappa) {
+inline void expect_parameter_derivatives(const World& world, const State& state, double kappa, double scale = 1e-3) {
   Workspace workspace(world);
   Tape tape;
   State next;
@@ -139,7 +139,7 @@ inline void expect_parameter_derivatives(const World& world, const State& state,
     try {
       numeric = difference(
           moved, 1, 2 * world.nv(),
-          {.scale = std::min(1e-3, 100.0 * kappa), .side = at_end ? Side::forward : Side::both, .noise = 1e-13});
+          {.scale = std::min(scale, 100.0 * kappa), .side = at_end ? Side::forward : Side::both, .noise = 1e-13});
     } catch (const InputError&) {
       continue;  // a value that is not possible (a spring of a ball joint)
     }

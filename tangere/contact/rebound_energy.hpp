@@ -1,0 +1,84 @@
+#pragma once
+
+/// How much of its bounce an island keeps (private to contact): no more than leaves contact without work on it.
+/// Newton's law alone gains energy where friction turns what bounces (Kane), and where bodies spin, whose distance at
+/// the end of the step is not that of their normal velocity.
+///
+/// With p the momenta that contact gives in the step, v and v⁺ the velocities before and after it, the work of contact
+/// is p · (v⁺ + v) / 2: of free bodies their kinetic energy after the step less that before and what forces did. The
+/// island keeps the part σ of what its pairs rebound by (rebound.hpp), so that with δ = √κ
+///
+///   F(x) = p · ((1 + d) v⁺ + (1 − d) v) = 0,   d = δ (1 − x)³ (0 above x = 1),   σ = 1 − δ x³
+///
+/// where F(0) > 0, else all of it (x = 0). σ is twice differentiable in the state: bounces that lose more than
+/// δ p · (v⁺ − v) / 2 are left alone, those that would gain come out even, and in between there is a seam. Where
+/// contact does work without any bounce (overlap that is taken back, what turns far within a step), nothing is kept.
+
+#include <algorithm>
+
+#include "tangere/contact/link_moments.hpp"
+#include "tangere/contact/smooth_problem.hpp"
+
+namespace tangere {
+
+class ReboundLimit {
+ public:
+  explicit ReboundLimit(double kappa);
+
+  /// 0: all is kept.
+  double x = 0.0;
+  /// Whether no x was found at which F is 0: it then is one at which the island loses energy, and not differentiated.
+  bool held = false;
+  /// Nothing is.
+  [[nodiscard]] double most() const;
+  [[nodiscard]] bool moves() const { return x > 0.0 && x < most() && !held; }
+
+  /// σ and dσ/dx; d and dd/dx.
+  [[nodiscard]] double share() const { return std::max(1.0 - width_ * x * x * x, 0.0); }
+  [[nodiscard]] double share_slope() const { return -3.0 * width_ * x * x; }
+  [[nodiscard]] double seam() const;
+  [[nodiscard]] double seam_slope() const;
+  /// Where to look for x first: F over p · (v⁺ − v) without a limit is `gain`.
+  [[nodiscard]] double guess(double gain) const;
+
+ private:
+  double width_;
+};
+
+/// F of an island as it is solved, and its derivatives. Coordinates are the model's, in the island's order; free bodies
+/// in their own axes.
+class ReboundEnergy {
+ public:
+  /// `v` before the step, of the whole model.
+  void evaluate(const SmoothProblem& problem, const SmoothIsland& island, const VectorX& v);
+
+  [[nodiscard]] double balance(const ReboundLimit& limit) const;
+  /// p · (v⁺ − v).
+  [[nodiscard]] double size() const { return p_.dot(next_ - old_); }
+
+  /// F by v⁺, and by x at fixed v⁺.
+  void differentiate(const SmoothProblem& problem, const SmoothIsland& island, const ReboundLimit& limit);
+  [[nodiscard]] const VectorX& by_next() const { return by_next_; }
+  [[nodiscard]] double by_x() const { return by_x_; }
+
+  // for the derivatives of F by what is before the step: (1 + d) v⁺ + (1 − d) v, M̃ of it, and p
+  [[nodiscard]] const VectorX& y() const { return y_; }
+  [[nodiscard]] const VectorX& momentum() const { return momentum_; }
+  [[nodiscard]] const VectorX& p() const { return p_; }
+  /// y of a free mover's centre of mass.
+  [[nodiscard]] Vector3 center_of(const FreeMover& mover, int place) const;
+  /// F by a parameter that changes a free mover's moments.
+  [[nodiscard]] double by_moments(const FreeMover& mover, int place, const Vector3& gravity,
+                                  const LinkMoments& change) const;
+
+ private:
+  VectorX next_;
+  VectorX old_;
+  VectorX p_;
+  VectorX y_;
+  VectorX momentum_;
+  VectorX by_next_;
+  double by_x_ = 0.0;
+};
+
+}  // namespace tangere

@@ -1,0 +1,195 @@
+/// Bounces of smooth contact never gain energy, and their derivatives know what they keep of their restitution.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <Eigen/Geometry>
+
+#include "tangere/geometry/bounds.hpp"
+#include "tests/sim/elastic_worlds.hpp"
+#include "tests/sim/smooth_differences.hpp"
+#include "tests/sim/smooth_support.hpp"
+#include "tests/support/all_shapes.hpp"
+
+namespace tangere::test {
+namespace {
+
+struct Count {
+  int bounces = 0;
+  int reduced = 0;
+  double most_lost = 0.0;
+};
+
+/// Throws what `draw` draws, and watches its kinetic energy. Steps that limit their restitution come out even, or lose.
+/// Relaxed contact gives back what it took on the way to it: no more than a few κ of the energy at the start, which
+/// what moves never exceeds by more.
+struct Allowed {
+  /// Over the start, as a part of it.
+  double over = 0.0;
+  /// In a step that limits its restitution.
+  double in_step = 1e-9;
+};
+template <class Draw>
+Count expect_no_gain(const World& world, const Draw& draw, int trials, int steps, Allowed allowed = {}) {
+  if (allowed.over == 0.0) allowed.over = 50.0 * world.options().smooth.kappa;
+  Random random(3);
+  Count count;
+  for (int trial = 0; trial < trials; ++trial) {
+    Workspace workspace(world);
+    State state = draw(world, random);
+    State next;
+    const double start = energy_of(world, state.q, state.v);
+    for (int i = 0; i < steps; ++i) {
+      const StepResult& result = step(world, state, at_ease(world), workspace, next);
+      EXPECT_EQ(result.status, StepStatus::solved) << "trial " << trial << ", step " << i;
+      const double before = energy_of(world, state.q, state.v);
+      const double after = energy_of(world, next.q, next.v);
+      EXPECT_LE(after, start * (1.0 + allowed.over)) << "trial " << trial << ", step " << i;
+      const bool halved = result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] > 0;
+      const bool limited = result.restitution_kept > 0.0 && result.restitution_kept < 1.0 && !halved;
+      EXPECT_LE(limited ? after : 0.0, before * (1.0 + allowed.in_step)) << "trial " << trial << ", step " << i;
+      if ((next.v - state.v).norm() > 0.1 * state.v.norm()) ++count.bounces;
+      if (limited) ++count.reduced;
+      count.most_lost = std::max(count.most_lost, 1.0 - after / before);
+      state = next;
+    }
+  }
+  return count;
+}
+
+State random_spin(const World& world, Random& random) {
+  State state = random_fall(world, random);
+  state.v.tail<3>() *= 4.0;
+  return state;
+}
+
+TEST(SmoothEnergy, IsNeverGainedByASpinningBox) {
+  for (const Formulation formulation : {Formulation::single_level, Formulation::bilevel})
+    for (const double kappa : {1e-4, 1e-6, 1e-8})
+      for (const double dt : {1e-3, 1e-2})
+        for (const double friction : {0.0, 0.9}) {
+          // whose solutions jump in steps that turn so far
+          if (formulation == Formulation::bilevel && dt > 5e-3) continue;
+          SCOPED_TRACE(std::to_string(kappa) + " " + std::to_string(dt) + " " + std::to_string(friction));
+          const World world = tumbling_box(friction, 1.0, smooth(dt, kappa, formulation));
+          // a tenth of a radian a step at most: contact at the end of the step gives energy to what turns farther
+          const Count count =
+              dt < 5e-3 ? expect_no_gain(world, random_spin, 15, 150) : expect_no_gain(world, random_fall, 15, 20);
+          EXPECT_GT(count.reduced, 2);
+        }
+}
+
+TEST(SmoothEnergy, IsNeverGainedByBodiesThatMeet) {
+  const World world = two_boxes(1.2, 0.97, smooth(0.005, 1e-6));
+  const Count count = expect_no_gain(world, random_crash, 150, 60);
+  EXPECT_GT(count.bounces, 20);
+  EXPECT_GT(count.reduced, 5);
+}
+
+TEST(SmoothEnergy, IsNeverGainedByAnyShape) {
+  int reduced = 0;
+  for (const NamedShape& named : bounded_convex_shapes()) {
+    SCOPED_TRACE(named.name);
+    ModelBuilder builder(named.name);
+    add_floor(builder);
+    builder.add_body({.name = "body",
+                      .inertia = mass_properties(named.shape),
+                      .shapes = {colliding("body", named.shape, 0.8, 0.98)}},
+                     {.name = "body", .type = JointType::free});
+    const World world = without_gravity(std::move(builder), smooth(0.004, 1e-6));
+    const auto low = [&](const World& in, Random& random) {
+      State state = random_spin(in, random);
+      const Eigen::Quaterniond turned(state.q[6], state.q[3], state.q[4], state.q[5]);
+      const Aabb box = bounds(named.shape, Pose(turned.toRotationMatrix(), Vector3::Zero()));
+      state.q[2] = 0.02 - box.lower.z();
+      return state;
+    };
+    // what is thin has a soft contact for its mass
+    const Count count = expect_no_gain(world, low, 4, 12, {.over = 200e-6});
+    EXPECT_GT(count.bounces, 0);
+    reduced += count.reduced;
+  }
+  EXPECT_GT(reduced, 10);
+}
+
+TEST(SmoothEnergy, IsNeverGainedByAnArm) {
+  // of trees contact's work is by the masses before the step, whose motion within it is the step's own error
+  const Allowed allowed{.over = 2e-3, .in_step = 2e-3};
+  const Count count = expect_no_gain(arm(0.9, 0.95, smooth(2e-4, 1e-6)), random_swing, 30, 1500, allowed);
+  EXPECT_GT(count.reduced, 2);
+}
+
+/// Bounces that lose energy anyway keep what they have.
+TEST(SmoothEnergy, IsTakenFromNothingElse) {
+  const Count rough = expect_no_gain(tumbling_box(0.3, 0.5, smooth(1e-3, 1e-6)), random_fall, 20, 150);
+  EXPECT_GT(rough.bounces, 10);
+  EXPECT_EQ(rough.reduced, 0);
+  // nor does a perfect bounce lose more than the seam
+  ModelBuilder builder("ball");
+  add_floor(builder);
+  const Shape ball = Sphere{0.1};
+  builder.add_body({.name = "ball", .inertia = mass_properties(ball), .shapes = {colliding("ball", ball, 0.0, 1.0)}},
+                   {.name = "ball", .type = JointType::free});
+  const World world = without_gravity(std::move(builder), smooth(0.01, 1e-6));
+  const Count perfect = expect_no_gain(world, random_fall, 20, 20);
+  EXPECT_GT(perfect.bounces, 15);
+  EXPECT_LE(perfect.most_lost, 2.0 * std::sqrt(1e-6));
+}
+
+/// The first `wanted` states on the way whose next step limits its restitution, in the seam and beyond it.
+template <class Draw>
+void expect_derivatives_where_limited(const World& world, const Draw& draw, int wanted) {
+  const double kappa = world.options().smooth.kappa;
+  Random random(3);
+  int left[2] = {wanted, wanted};
+  for (int trial = 0; trial < 2000 && left[0] + left[1] > 0; ++trial) {
+    Workspace workspace(world);
+    State state = draw(world, random);
+    State next;
+    for (int i = 0; i < 60; ++i) {
+      const StepResult& result = step(world, state, at_ease(world), workspace, next);
+      const bool halved = result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] > 0;
+      if (result.restitution_kept < 1.0 && result.restitution_kept > 0.0 && !halved) {
+        const int beyond = result.restitution_kept < 1.0 - std::sqrt(kappa) ? 1 : 0;
+        if (left[beyond] > 0) {
+          SCOPED_TRACE("trial " + std::to_string(trial) + ", step " + std::to_string(i) + ", kept " +
+                       std::to_string(result.restitution_kept));
+          --left[beyond];
+          // the seam is as narrow as √κ: differences from near
+          const double scale = std::max(0.02 * std::sqrt(kappa), 5e-5);
+          expect_derivatives(world, state, VectorX::Constant(world.nu(), 0.1), kappa, 1e-6, scale);
+          expect_parameter_derivatives(world, state, kappa, scale);
+        }
+        break;
+      }
+      state = next;
+    }
+  }
+  EXPECT_LE(left[0], 0);
+  EXPECT_LE(left[1], 0);
+}
+
+TEST(SmoothEnergy, DerivativesOfABox) {
+  for (const double kappa : kKappas) {
+    SCOPED_TRACE(kappa);
+    expect_derivatives_where_limited(tumbling_box(0.9, 0.99, tight(0.005, kappa)), random_spin, 3);
+  }
+}
+
+TEST(SmoothEnergy, DerivativesOfBodiesThatMeet) {
+  for (const double kappa : {1e-4, 1e-6}) {
+    SCOPED_TRACE(kappa);
+    expect_derivatives_where_limited(two_boxes(1.2, 0.99, tight(0.005, kappa)), random_crash, 1);
+  }
+}
+
+TEST(SmoothEnergy, DerivativesOfAnArm) {
+  for (const double kappa : kKappas) {
+    SCOPED_TRACE(kappa);
+    expect_derivatives_where_limited(arm(0.9, 0.99, tight(0.005, kappa)), random_swing, 2);
+  }
+}
+
+}  // namespace
+}  // namespace tangere::test
