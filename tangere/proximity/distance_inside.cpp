@@ -17,10 +17,12 @@ namespace tangere {
 namespace {
 
 /// A face that could hide no more than this is left to Newton's method; relative, as the tolerance.
-constexpr double kFollowedGap = 5e-2;
+constexpr double kFollowedGap = 5e-4;
 /// A face from which Newton's method finds nothing, or beside the answer, is settled when it could hide no more than
 /// this.
-constexpr double kVainGap = 1e-3;
+constexpr double kVainGap = 5e-5;
+/// The most that may be hidden where there is no more room, for an answer that Newton's method settles.
+constexpr double kRoomlessGap = 5e-2;
 /// The cosine of the angle to the answer's normal of faces beside it.
 constexpr double kBeside = 0.5;
 /// The most growing steps between two tries of Newton's method.
@@ -223,7 +225,7 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
   if (hit.certified) return;
   hit.gap = std::max(0.0, (found.depth - lowest_face()) / std::max(found.depth, extent));
   // out of room, as all but round bodies need many corners: no more may be hidden than what is left to Newton's method
-  hit.certified = found.exact && (nearest < 0 || hit.gap <= kFollowedGap);
+  hit.certified = found.exact && (nearest < 0 || hit.gap <= kRoomlessGap);
 }
 
 }  // namespace tangere
