@@ -10,9 +10,14 @@
 ///
 ///   F(x) = p · ((1 + d) v⁺ + (1 − d) v) = 0,   d = δ (1 − x)³ (0 above x = 1),   σ = 1 − δ x³
 ///
-/// where F(0) > 0, else all of it (x = 0). σ is twice differentiable in the state: bounces that lose more than
-/// δ p · (v⁺ − v) / 2 are left alone, those that would gain come out even, and in between there is a seam. Where
-/// contact does work without any bounce (overlap that is taken back, what turns far within a step), nothing is kept.
+/// where F(0) > 0, else all of it (x = 0). Bounces that lose more than δ p · (v⁺ − v) / 2 are left alone, those that
+/// would gain come out even, and in between there is a seam, in which σ is twice differentiable in the state. It has a
+/// kink where it becomes 0: where contact does work without any bounce (overlap that is taken back, what turns far
+/// within a step), nothing is kept; and where forces turn what contact gave, p · (v⁺ − v) < 0, there is no seam (d =
+/// 0).
+///
+/// All trees of a world are one island, and p of trees has the impulses of joints' limits, dry friction and loops in
+/// it: what one robot loses, another may keep.
 
 #include <algorithm>
 
@@ -53,18 +58,20 @@ class ReboundEnergy {
   void evaluate(const SmoothProblem& problem, const SmoothIsland& island, const VectorX& v);
 
   [[nodiscard]] double balance(const ReboundLimit& limit) const;
-  /// p · (v⁺ − v).
-  [[nodiscard]] double size() const { return p_.dot(next_ - old_); }
+  /// p · (v⁺ − v), or 0 if that is less.
+  [[nodiscard]] double size() const { return size_; }
+  /// d, or 0 without a seam.
+  [[nodiscard]] double seam(const ReboundLimit& limit) const { return size_ > 0.0 ? limit.seam() : 0.0; }
 
   /// F by v⁺, and by x at fixed v⁺.
   void differentiate(const SmoothProblem& problem, const SmoothIsland& island, const ReboundLimit& limit);
-  [[nodiscard]] const VectorX& by_next() const { return by_next_; }
+  [[nodiscard]] ScratchVector::ConstView by_next() const { return by_next_.view(); }
   [[nodiscard]] double by_x() const { return by_x_; }
 
   // for the derivatives of F by what is before the step: (1 + d) v⁺ + (1 − d) v, M̃ of it, and p
-  [[nodiscard]] const VectorX& y() const { return y_; }
-  [[nodiscard]] const VectorX& momentum() const { return momentum_; }
-  [[nodiscard]] const VectorX& p() const { return p_; }
+  [[nodiscard]] ScratchVector::ConstView y() const { return y_.view(); }
+  [[nodiscard]] ScratchVector::ConstView momentum() const { return momentum_.view(); }
+  [[nodiscard]] ScratchVector::ConstView p() const { return p_.view(); }
   /// y of a free mover's centre of mass.
   [[nodiscard]] Vector3 center_of(const FreeMover& mover, int place) const;
   /// F by a parameter that changes a free mover's moments.
@@ -72,12 +79,13 @@ class ReboundEnergy {
                                   const LinkMoments& change) const;
 
  private:
-  VectorX next_;
-  VectorX old_;
-  VectorX p_;
-  VectorX y_;
-  VectorX momentum_;
-  VectorX by_next_;
+  ScratchVector next_;
+  ScratchVector old_;
+  ScratchVector p_;
+  ScratchVector y_;
+  ScratchVector momentum_;
+  ScratchVector by_next_;
+  double size_ = 0.0;
   double by_x_ = 0.0;
 };
 

@@ -438,7 +438,7 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(*part_A.set, *part_B.set, slot.units.length),
                          options_.friction);
   slot.pair.axes_of_B = owns_axes_B(slot);
-  slot.faces = has_faces(*part_A.set) && has_faces(*part_B.set);
+  slot.lies = !is_round(*part_A.set) && !is_round(*part_B.set);
 }
 
 void SingleLevelContact::fill_slots() {

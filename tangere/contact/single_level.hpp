@@ -126,7 +126,7 @@ class SingleLevelContact {
   };
   Balance balance_of_limit();
   [[nodiscard]] const ReboundEnergy& energy() const { return energy_; }
-  [[nodiscard]] const VectorX& by_limit() const { return by_limit_; }
+  [[nodiscard]] ScratchVector::ConstView by_limit() const { return by_limit_.view(); }
   /// Of all bodies before the step; only if something may bounce.
   [[nodiscard]] const BodyVelocities& old_velocities() const { return old_velocities_; }
 
@@ -176,15 +176,15 @@ class SingleLevelContact {
   void load(const SmoothWarmStart& solved, VectorArgument v_plus);
   [[nodiscard]] bool load_pair(const SmoothWarmStart& from, PairSlot& slot);
   [[nodiscard]] bool load_joint_rows(const SmoothWarmStart& from);
-  [[nodiscard]] NcpStatus solve_further(int max_iterations);
+  [[nodiscard]] NcpResult solve_further(int max_iterations);
   [[nodiscard]] bool refine();
   void set_limit(double x);
   void load_limit(const SmoothWarmStart& solved, std::size_t island);
-  void solve_limited(double x);
+  [[nodiscard]] bool solve_limited(double x);
   [[nodiscard]] bool bounces() const;
   void limit_rebounds(std::size_t island);
   [[nodiscard]] NcpResult attempt(SmoothRung rung);
-  void solve_island();
+  bool solve_island();
   [[nodiscard]] double fly();
   [[nodiscard]] std::size_t num_pair_rows() const;
   void keep();
@@ -213,7 +213,7 @@ class SingleLevelContact {
   std::vector<ReboundLimit> limits_;  // by island
   ReboundEnergy energy_;
   ScratchVector by_share_;
-  VectorX by_limit_;
+  ScratchVector by_limit_;
   // the state of the last `set_up`
   VectorX q_;
   VectorX v_;

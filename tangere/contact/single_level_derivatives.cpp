@@ -331,28 +331,30 @@ bool SingleLevelDerivatives::limit_terms(SingleLevelContact& contact, const Smoo
                                          const SmoothLinearisation& step) {
   if (!contact.limit_moves()) return false;
   const double slope = contact.balance_of_limit().slope;
-  limit_response_ = contact.by_limit() / -slope;
   const SmoothProblem& problem = contact.problem();
   const ReboundEnergy& energy = contact.energy();
-  const VectorX& y = energy.y();
+  const ScratchVector::ConstView y = energy.y();
   const double dt = problem.time_step;
   const auto n = static_cast<Eigen::Index>(dofs_.size());
-  limit_tau_ = -dt * y;
-  limit_q_.resize(n);
-  limit_v_ = (1.0 - contact.limit().seam()) * energy.p();
+  limit_response_.reset(n) = contact.by_limit() / -slope;
+  ScratchVector::View by_tau = limit_tau_.reset(n);
+  ScratchVector::View by_q = limit_q_.reset(n);
+  ScratchVector::View by_v = limit_v_.reset(n);
+  by_tau = -dt * y;
+  by_v = (1.0 - energy.seam(contact.limit())) * energy.p();
   for (Eigen::Index i = 0; i < n; ++i) {
     const int dof = dofs_[static_cast<std::size_t>(i)];
-    limit_q_[i] = step.tau_q[dof] * limit_tau_[i];
-    limit_v_[i] += step.tau_v[dof] * limit_tau_[i];
+    by_q[i] = step.tau_q[dof] * by_tau[i];
+    by_v[i] += step.tau_v[dof] * by_tau[i];
   }
   for (const int i : island.movers()) {
     const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
     const int at = island.place_of(i);
-    limit_v_.segment<6>(at) -= energy.momentum().segment<6>(at);
+    by_v.segment<6>(at) -= energy.momentum().segment<6>(at);
     for (int k = 0; k < 6; ++k)
-      limit_v_[at + k] -= model_.links().damping[static_cast<std::size_t>(mover.first_v + k)] * limit_tau_[at + k];
+      by_v[at + k] -= model_.links().damping[static_cast<std::size_t>(mover.first_v + k)] * by_tau[at + k];
     const Vector3 fall = (dt * mover.mass) * (mover.X_WL.R.transpose() * model_.gravity());
-    limit_q_.segment<3>(at + 3) -= energy.center_of(mover, at).cross(fall);
+    by_q.segment<3>(at + 3) -= energy.center_of(mover, at).cross(fall);
   }
   if (!island.with_tree()) return true;
   const int first = island.tree_place();
@@ -360,8 +362,8 @@ bool SingleLevelDerivatives::limit_terms(SingleLevelContact& contact, const Smoo
     for (Eigen::Index i = first; i < n; ++i) {
       const int row = dofs_[static_cast<std::size_t>(i)];
       const int column = dofs_[static_cast<std::size_t>(j)];
-      limit_q_[j] += y[i] * tree_q_(row, column);
-      limit_v_[j] += y[i] * tree_v_(row, column);
+      by_q[j] += y[i] * tree_q_(row, column);
+      by_v[j] += y[i] * tree_v_(row, column);
     }
   return true;
 }
@@ -408,8 +410,8 @@ bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, 
         d_tau_(row, column) = -r(i, 2 * n + j);
       }
     if (!limit_terms(contact, island, step)) return;
-    const VectorX& by_next = contact.energy().by_next();
-    const auto add = [&](const VectorX& by_old, MatrixX& d) {
+    const ScratchVector::ConstView by_next = contact.energy().by_next();
+    const auto add = [&](const ScratchVector& by_old, MatrixX& d) {
       for (int j = 0; j < n; ++j) {
         const int column = dofs_[static_cast<std::size_t>(j)];
         double change = by_old[j];
@@ -429,26 +431,26 @@ bool SingleLevelDerivatives::reverse(SingleLevelContact& contact, Data& data, co
   return visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
-    seed_.resize(n);
-    for (int i = 0; i < n; ++i) seed_[i] = g[dofs_[static_cast<std::size_t>(i)]];
+    ScratchVector::View seed = seed_.reset(n);
+    for (int i = 0; i < n; ++i) seed[i] = g[dofs_[static_cast<std::size_t>(i)]];
     if (limit_terms(contact, island, step)) {
-      const double by_limit = seed_.dot(limit_response_);
+      const double by_limit = seed.dot(limit_response_.view());
       for (int i = 0; i < n; ++i) {
         const int dof = dofs_[static_cast<std::size_t>(i)];
         g_q[dof] += by_limit * limit_q_[i];
         g_v[dof] += by_limit * limit_v_[i];
         g_tau[dof] += by_limit * limit_tau_[i];
       }
-      seed_ += by_limit * contact.energy().by_next();
+      seed += by_limit * contact.energy().by_next();
     }
     ScratchVector::View y = weights_.reset(island.num_unknowns());
     for (int i = island.tree_place(); i < n; ++i)
-      y[i] = problem.units->velocity(dofs_[static_cast<std::size_t>(i)]) * seed_[i];
+      y[i] = problem.units->velocity(dofs_[static_cast<std::size_t>(i)]) * seed[i];
     for (const int i : island.movers()) {
       const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
       const int row = island.place_of(i);
       const Matrix3& R = mover.X_WL.R;
-      const Vector6 own = mover.velocity_after_derivative().transpose() * seed_.segment<6>(row);
+      const Vector6 own = mover.velocity_after_derivative().transpose() * seed.segment<6>(row);
       y.segment<3>(row) = mover.units.speed * (R * own.head<3>());
       y.segment<3>(row + 3) = (mover.units.speed / mover.units.length) * (R * own.tail<3>());
       // the axes turn with the old attitude: (v̂ δ)ᵀ g = δ · (g × v)

@@ -107,11 +107,11 @@ class SingleLevelDerivatives {
   MatrixX turning_;
   ScratchVector weights_;
   // of an island that limits its restitution: F by what is before the step, and −dv⁺/dx / (dF/dx)
-  VectorX limit_q_;
-  VectorX limit_v_;
-  VectorX limit_tau_;
-  VectorX limit_response_;
-  VectorX seed_;
+  ScratchVector limit_q_;
+  ScratchVector limit_v_;
+  ScratchVector limit_tau_;
+  ScratchVector limit_response_;
+  ScratchVector seed_;
   MatrixX d_q_;
   MatrixX d_v_;
   MatrixX d_tau_;

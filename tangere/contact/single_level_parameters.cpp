@@ -181,7 +181,7 @@ class SmoothParameterColumn {
     const auto r = derivatives_.r_.view();
     for (int i = 0; i < island_.num_velocities(); ++i)
       for (int k = 0; k < 6; ++k) r_[i] += r(i, row + k) * d[k];
-    if (limited_) limit_ += derivatives_.limit_q_.segment<6>(row).dot(d);
+    if (limited_) limit_ += derivatives_.limit_q_.view().segment<6>(row).dot(d);
     turned_ = {index, d.tail<3>()};
   }
 
@@ -495,7 +495,7 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
       SmoothParameterColumn column(contact, island, *this, data, step, tree_columns, limited);
       column.fill(parameters[static_cast<std::size_t>(i)], i, r.data());
       island.solve_velocities(r.data());
-      island.velocity_changes(r.data(), change);
+      island.velocity_changes(r.data(), change.data());
       change = -change;
       for (const int m : island.movers()) {
         const FreeMover& mover = problem.free[static_cast<std::size_t>(m)];
@@ -508,7 +508,7 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
         }
         if (column.own_.mover == m) own += column.own_.change;
       }
-      if (limited) change += (column.limit_ + contact.energy().by_next().dot(change)) * limit_response_;
+      if (limited) change += (column.limit_ + contact.energy().by_next().dot(change)) * limit_response_.view();
       for (int k = 0; k < n; ++k) out(dofs_[static_cast<std::size_t>(k)], i) = change[k];
     }
   });

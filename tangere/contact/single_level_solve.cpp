@@ -228,16 +228,16 @@ double SingleLevelContact::fly() {
   return last;
 }
 
-void SingleLevelContact::solve_island() {
+bool SingleLevelContact::solve_island() {
   SmoothStatistics& statistics = solution_.statistics;
   if (island_.cones().empty()) {
     const double residual = fly();
-    if (residual <= std::max(options_.tolerance * options_.kappa, kFlightEnough)) return;
+    if (residual <= std::max(options_.tolerance * options_.kappa, kFlightEnough)) return true;
     // what turns by more than a radian a step
     ++statistics.failures;
     solution_.status = NcpStatus::iteration_limit;
     solution_.residual = std::max(solution_.residual, residual / options_.kappa);
-    return;
+    return false;
   }
   NcpResult result;
   for (const SmoothRung rung : {SmoothRung::warm, SmoothRung::cold, SmoothRung::path, SmoothRung::old_velocity,
@@ -249,7 +249,7 @@ void SingleLevelContact::solve_island() {
     statistics.max_iterations = std::max(statistics.max_iterations, result.iterations);
     solution_.residual =
         std::max({solution_.residual, result.equalities / options_.kappa, result.complementarity / options_.kappa});
-    return;
+    return true;
   }
   ++statistics.failures;
   solution_.status = result.status;
@@ -257,6 +257,7 @@ void SingleLevelContact::solve_island() {
   result = attempt(SmoothRung::cold);
   solution_.residual =
       std::max({solution_.residual, result.equalities / options_.kappa, result.complementarity / options_.kappa});
+  return false;
 }
 
 const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothState& state) {
@@ -269,8 +270,7 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
   limits_.assign(elastic_ ? static_cast<std::size_t>(num_islands_) : 0, ReboundLimit(options_.kappa));
   for (int i = 0; i < num_islands_; ++i) {
     select(i);
-    solve_island();
-    if (elastic_) limit_rebounds(static_cast<std::size_t>(i));
+    if (solve_island() && elastic_) limit_rebounds(static_cast<std::size_t>(i));
     for (const int mover : island_.movers())
       solution_.v_plus.segment<6>(problem_.free[static_cast<std::size_t>(mover)].first_v) =
           island_.velocity_after(mover);
@@ -385,17 +385,15 @@ void SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_pl
 }
 
 /// From where the island is, as well as derivatives need it.
-NcpStatus SingleLevelContact::solve_further(int max_iterations) {
+NcpResult SingleLevelContact::solve_further(int max_iterations) {
   problem_.frozen_normal = false;
   problem_.kappa = options_.kappa;
   problem_.inner_refinements = options_.num_refinements;
-  return solver_
-      .solve(island_, {.kappa = options_.kappa,
-                       .tolerance = options_.tolerance,
-                       .max_iterations = max_iterations,
-                       .num_refinements = options_.num_refinements,
-                       .refined = kRefined})
-      .status;
+  return solver_.solve(island_, {.kappa = options_.kappa,
+                                 .tolerance = options_.tolerance,
+                                 .max_iterations = max_iterations,
+                                 .num_refinements = options_.num_refinements,
+                                 .refined = kRefined});
 }
 
 /// Newton steps from a loaded iterate; leaves the factors at the last one. False if they are not those of the step.
@@ -404,11 +402,11 @@ bool SingleLevelContact::refine() {
     (void)island_.evaluate();
     return island_.factor();
   }
-  bool whole = solve_further(options_.num_refinements + 4) == NcpStatus::solved;
+  bool whole = solve_further(options_.num_refinements + 4).status == NcpStatus::solved;
   if (options_.prune_hovering && options_.kappa <= kHoveringBelow)
     for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
       PairSlot& slot = problem_.pairs[k];
-      slot.left_out = slot.faces && slot.pair.at.z[0] < slot.pair.at.s[0];
+      slot.left_out = slot.lies && slot.pair.at.z[0] < slot.pair.at.s[0];
       whole = whole && !slot.left_out;
     }
   return island_.factor() && whole;
@@ -451,17 +449,30 @@ SingleLevelContact::Balance SingleLevelContact::balance_of_limit() {
     if (gap != 0.0) island_.add_impulse(slot, slot.pair.respond_outside({.gap = gap}), -1.0, r.data());
   }
   island_.solve_velocities(r.data());
-  island_.velocity_changes(r.data(), by_limit_);
-  by_limit_ *= -limit_.share_slope();
-  return {energy_.balance(limit_), energy_.by_x() + energy_.by_next().dot(by_limit_)};
+  ScratchVector::View by_limit = by_limit_.reset(island_.num_velocities());
+  island_.velocity_changes(r.data(), by_limit.data());
+  by_limit *= -limit_.share_slope();
+  return {energy_.balance(limit_), energy_.by_x() + energy_.by_next().dot(by_limit)};
 }
 
-/// Solves the island for another x, on from where it is if that will do.
-void SingleLevelContact::solve_limited(double x) {
+/// Solves the island for another x, on from where it is if that will do. That it fails for one x says nothing about the
+/// step.
+bool SingleLevelContact::solve_limited(double x) {
   set_limit(x);
-  if (solve_further(options_.max_iterations) == NcpStatus::solved) return;
-  solve_island();
-  (void)solve_further(options_.max_iterations);
+  const auto further = [&] {
+    const NcpResult result = solve_further(options_.max_iterations);
+    solution_.statistics.iterations += result.iterations;
+    return result.status == NcpStatus::solved;
+  };
+  if (further()) return true;
+  const SmoothStatistics statistics = solution_.statistics;
+  const NcpStatus status = solution_.status;
+  const double residual = solution_.residual;
+  const bool solved = solve_island();
+  solution_.statistics = statistics;
+  solution_.status = status;
+  solution_.residual = residual;
+  return solved && further();
 }
 
 /// Where a solved island bounces and contact does work on it: less restitution (rebound_energy.hpp).
@@ -469,14 +480,15 @@ void SingleLevelContact::limit_rebounds(std::size_t island) {
   limit_ = ReboundLimit(options_.kappa);
   if (!bounces()) return;
   energy_.evaluate(problem_, island_, v_);
-  const double gain = energy_.balance(limit_) / energy_.size();
+  const double gain = energy_.balance(limit_);
   if (!(gain > 0.0)) return;
   double low = 0.0;
   double high = limit_.most();
-  double x = limit_.guess(gain);
+  double x = energy_.size() > 0.0 ? limit_.guess(gain / energy_.size()) : 1.0;
   bool found = false;
+  bool solved = false;
   for (int trial = 0; trial < kMostLimits; ++trial) {
-    solve_limited(x);
+    solved = solve_limited(x);
     if (!island_.factor()) break;
     const Balance at = balance_of_limit();
     (at.value > 0.0 ? low : high) = x;
@@ -489,7 +501,13 @@ void SingleLevelContact::limit_rebounds(std::size_t island) {
   if (!found) {
     // solutions that jump with x
     limit_.held = true;
-    solve_limited(limit_.most());
+    solved = solve_limited(high);
+    energy_.evaluate(problem_, island_, v_);
+    if (high < limit_.most() && (!solved || energy_.balance(limit_) > 0.0)) solved = solve_limited(limit_.most());
+  }
+  if (!solved) {
+    ++solution_.statistics.failures;
+    solution_.status = NcpStatus::iteration_limit;
   }
   limits_[island] = limit_;
   solution_.restitution_kept = std::min(solution_.restitution_kept, limit_.share());

@@ -52,8 +52,8 @@ struct SmoothOptions {
   double smallest_part = 0.125;
   /// Newton steps beyond the tolerance before derivatives are taken; fewer if norms are below 1e-6 κ before.
   int num_refinements = 2;
-  /// Derivatives at κ ≤ 1e-4 leave out pairs of sets with faces whose impulse is smaller than their gap (in units):
-  /// parallel faces that hover have a gradient of order one in a band of tilt of width κ, which is noise. Derivatives
+  /// Derivatives at κ ≤ 1e-4 leave out pairs of sets with faces or edges whose impulse is smaller than their gap (in
+  /// units): what hovers parallel has a gradient of order one in a band of tilt of width κ, which is noise. Derivatives
   /// then say that they are not those of the step.
   bool prune_hovering = true;
 

@@ -254,16 +254,14 @@ Vector6 SmoothIsland::velocity_after(int mover) const {
   return p_.free[static_cast<std::size_t>(mover)].velocity_after(residual);
 }
 
-void SmoothIsland::velocities(VectorX& v) const {
-  v.resize(n_);
-  for (const int i : movers_) v.segment<6>(place_of(i)) = velocity_after(i);
+void SmoothIsland::velocities(double* v) const {
+  for (const int i : movers_) Eigen::Map<Vector6>(v + place_of(i)) = velocity_after(i);
   if (!with_tree_) return;
   int at = tree_place();
   for (const int dof : p_.tree->dofs()) v[at++] = p_.tree->v[dof];
 }
 
-void SmoothIsland::velocity_changes(const double* x, VectorX& v) const {
-  v.resize(n_);
+void SmoothIsland::velocity_changes(const double* x, double* v) const {
   for (const int i : movers_) {
     const FreeMover& mover = p_.free[static_cast<std::size_t>(i)];
     const Matrix3 Rt = mover.X_WL.R.transpose();
@@ -271,7 +269,7 @@ void SmoothIsland::velocity_changes(const double* x, VectorX& v) const {
     Vector6 own;
     own << mover.units.speed * (Rt * Eigen::Map<const Vector3>(at)),
         (mover.units.speed / mover.units.length) * (Rt * Eigen::Map<const Vector3>(at + 3));
-    v.segment<6>(place_of(i)).noalias() = mover.velocity_after_derivative() * own;
+    Eigen::Map<Vector6>(v + place_of(i)).noalias() = mover.velocity_after_derivative() * own;
   }
   if (!with_tree_) return;
   int at = tree_place();

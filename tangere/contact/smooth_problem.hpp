@@ -64,9 +64,9 @@ struct PairSlot {
   int first_y = 0;
   /// Bilevel: the collision's numbers are an answer.
   bool collided = false;
-  /// Both sets have faces, which may be parallel.
-  bool faces = false;
-  /// Not part of the factors (derivatives of faces that hover).
+  /// Neither set is round: faces and edges may lie on each other.
+  bool lies = false;
+  /// Not part of the factors (derivatives of what hovers).
   bool left_out = false;
   /// Share of each body's velocity in the point that both impulses act at.
   std::array<double, 2> weights{};
@@ -187,8 +187,8 @@ class SmoothIsland final : public NcpProblem {
   void solve_velocities_transposed(double* x) const;
   /// v⁺ of the iterate in the model's coordinates, one a velocity of the island; and its change for a change of the
   /// unknowns (units), the state held.
-  void velocities(VectorX& v) const;
-  void velocity_changes(const double* x, VectorX& v) const;
+  void velocities(double* v) const;
+  void velocity_changes(const double* x, double* v) const;
   /// The Newton matrix before its factorisation, for tests.
   [[nodiscard]] MatrixX velocity_matrix();
 
