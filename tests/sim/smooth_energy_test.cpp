@@ -167,13 +167,13 @@ TEST(SmoothEnergy, OfForcesIsNotThatOfContact) {
 TEST(SmoothEnergy, AllocatesNothingAfterWarmUp) {
   ModelBuilder builder("boxes");
   add_floor(builder);
-  for (const char* name : {"one", "two", "three"}) add_box(builder, name, 0.9, 1.0);
+  for (const char* name : {"one", "two", "three", "four", "five"}) add_box(builder, name, 0.0, 1.0);
   const World world = without_gravity(std::move(builder), smooth(2e-3, 1e-6));
   Random random(3);
   State start{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 5; ++i) {
     // the first two on each other
-    const Pose pose(random.rotation(), {i == 2 ? 5.0 : 0.0, 0.0, i == 1 ? 0.8 : 0.35});
+    const Pose pose(random.rotation(), {i < 2 ? 0.0 : 5.0 * i, 0.0, i == 1 ? 0.8 : 0.35});
     start.q.segment<7>(7 * i) << pose.p, pose.quaternion();
     start.v.segment<6>(6 * i) << pose.R.transpose() * Vector3(0.0, 0.0, -3.0), 40.0 * random.unit_vector();
   }
