@@ -32,7 +32,8 @@ class ReboundLimit {
 
   /// 0: all is kept.
   double x = 0.0;
-  /// Whether no x was found at which F is 0: it then is one at which the island loses energy, and not differentiated.
+  /// Whether no x was found at which F is 0: it then is one at which the island was seen to lose energy, or keeps
+  /// nothing, and is not differentiated.
   bool held = false;
   /// Nothing is.
   [[nodiscard]] double most() const;
