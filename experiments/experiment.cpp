@@ -26,6 +26,9 @@ std::span<const Experiment> all_experiments() {
                  "eight shapes fall on a floor at 10, 30 and 100 Hz: at most 1 step in 200 000 fails", silico_drop_3d},
       Experiment{"silico_drop_two", "Silico's drop test, in space",
                  "two random bodies meet over a floor: at most 1 step in 20 000 fails", silico_drop_two},
+      Experiment{"silico_drop_heap", "ours",
+                 "twelve bodies of eight shapes fall into a bin at friction 0.3 to 0.9: at most 1 step in 10 000 fails",
+                 silico_drop_heap},
       Experiment{
           "silico_drop_scales", "ours",
           "drops of 0.01 to 100 m and 0.001 to 1000 kg are the same problem: the same iterations, the same failures",

@@ -56,6 +56,7 @@ struct Experiment {
 [[nodiscard]] Outcome silico_drop(const Request& request);
 [[nodiscard]] Outcome silico_drop_3d(const Request& request);
 [[nodiscard]] Outcome silico_drop_two(const Request& request);
+[[nodiscard]] Outcome silico_drop_heap(const Request& request);
 [[nodiscard]] Outcome silico_drop_scales(const Request& request);
 [[nodiscard]] Outcome silico_stack(const Request& request);
 [[nodiscard]] Outcome silico_stack_3d(const Request& request);

@@ -1,5 +1,6 @@
-/// The drop test in space: eight shapes on a floor, two random bodies that meet over it, and the same drops at other
-/// sizes and masses. Cold starts; the fallback ladder acts, and what it did is in the tables.
+/// The drop test in space: eight shapes on a floor, two random bodies that meet over it, the same drops at other sizes
+/// and masses; cold starts. And heaps of twelve bodies, warm. The fallback ladder acts, and what it did is in the
+/// tables.
 
 #include <cmath>
 
@@ -55,8 +56,9 @@ FreeBody random_body(const Shape& shape, double mass, double size, double low, d
   return body;
 }
 
-RunCount drop(const std::vector<FreeBody>& bodies, double seconds, double friction, const WorldOptions& options) {
-  Setup setup = free_setup(bodies, true, friction, options);
+RunCount drop(const std::vector<FreeBody>& bodies, double seconds, double friction, const WorldOptions& options,
+              const std::vector<Fixture>& walls = {}) {
+  Setup setup = free_setup(bodies, true, friction, options, 9.81, walls);
   Workspace workspace(setup.world);
   const VectorX u = VectorX::Zero(setup.world.nu());
   RunCount count;
@@ -151,6 +153,60 @@ Outcome silico_drop_two(const Request& request) {
   out.data = {{"cells", to_json(cells)}, {"all", to_json(all)}};
   out.met = all.failures * 20000 <= all.steps;
   out.svg = drop_charts("Two bodies over a floor", cells, of_cells);
+  return out;
+}
+
+Outcome silico_drop_heap(const Request& request) {
+  constexpr double kHeapFrequencies[] = {50.0, 100.0, 200.0};
+  constexpr int kBodies = 12;
+  constexpr double kSize = 0.4;
+  constexpr double kHalfWidth = 0.45;
+  const int runs = request.runs > 0 ? request.runs : 2;
+  std::vector<Fixture> walls;
+  for (const Vector3& inward : {Vector3(1, 0, 0), Vector3(-1, 0, 0), Vector3(0, 1, 0), Vector3(0, -1, 0)})
+    walls.push_back({HalfSpace{inward, -kHalfWidth}});
+  const std::vector<Kind> shapes = kinds(kSize);
+  Outcome out;
+  out.text = kHead;
+  RunCount all;
+  std::vector<GridCell> cells;
+  std::vector<RunCount> of_cells(std::size(kHeapFrequencies) * std::size(kDropRelaxations));
+  for (const double friction : {0.3, 0.6, 0.9}) {
+    const std::string name = cli::formatted("friction %.1f", friction);
+    cells = run_grid(name, kHeapFrequencies, kDropRelaxations, runs, request.log, [&](double frequency, double kappa) {
+      WorldOptions options = smooth_options(frequency, kappa);
+      options.smooth.warm_start = true;
+      options.smooth.margin = SmoothOptions{}.margin;
+      Random random(31);
+      RunCount count;
+      for (int run = 0; run < runs; ++run) {
+        std::vector<FreeBody> bodies;
+        for (int i = 0; i < kBodies; ++i) {
+          // of all kinds, layers of four
+          const Shape& shape = shapes[static_cast<std::size_t>(i + run) % shapes.size()].shape;
+          const double height = 0.4 + 0.9 * (i / 4);
+          FreeBody body = random_body(shape, 1.0, kSize, height, height, random);
+          body.X_WB.p.head<2>() += 0.5 * kHalfWidth * Vector2(i % 2 == 0 ? -1.0 : 1.0, i % 4 < 2 ? -1.0 : 1.0);
+          bodies.push_back(body);
+        }
+        count.add(drop(bodies, kSeconds, friction, options, walls));
+      }
+      return to_json(count);
+    });
+    RunCount of_friction;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const RunCount count = run_count(cells[i].result);
+      of_friction.add(count);
+      of_cells[i].add(count);
+    }
+    out.text += row(name, of_friction);
+    out.data["frictions"].push_back({{"friction", friction}, {"result", to_json(of_friction)}});
+    all.add(of_friction);
+  }
+  out.text += row("all", all);
+  out.data["all"] = to_json(all);
+  out.met = all.failures * 10000 <= all.steps;
+  out.svg = drop_charts("Twelve bodies in a bin", cells, of_cells);
   return out;
 }
 

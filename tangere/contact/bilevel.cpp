@@ -60,6 +60,17 @@ void CollisionProblem::advance(double a) {
   for (std::size_t i = 0; i < num_y_; ++i) pair_->A.numbers().y[i] = y_saved_[i] + a * dy_[i];
 }
 
+void CollisionProblem::write(std::vector<double>& y) const {
+  y.assign({pair_->x[0], pair_->x[1], pair_->x[2], pair_->alpha});
+  y.insert(y.end(), pair_->A.numbers().y, pair_->A.numbers().y + num_y_);
+}
+
+void CollisionProblem::read(const std::vector<double>& y) {
+  pair_->x = Eigen::Map<const Vector3>(y.data());
+  pair_->alpha = y[3];
+  std::copy_n(y.data() + 4, num_y_, pair_->A.numbers().y);
+}
+
 bool CollisionSolver::solve(SmoothPair& pair, double length, bool warm, const NcpOptions& options) {
   problem_.set(pair);
   if (warm) {

@@ -32,6 +32,8 @@ class CollisionProblem final : public NcpProblem {
   void solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) override;
   void save() override;
   void advance(double a) override;
+  void write(std::vector<double>& y) const override;
+  void read(const std::vector<double>& y) override;
 
  private:
   SmoothPair* pair_ = nullptr;

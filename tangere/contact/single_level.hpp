@@ -184,6 +184,7 @@ class SingleLevelContact {
   [[nodiscard]] bool bounces() const;
   void limit_rebounds(std::size_t island);
   [[nodiscard]] NcpResult attempt(SmoothRung rung);
+  [[nodiscard]] NcpResult solve_in_stages(const NcpOptions& ncp);
   bool solve_island();
   [[nodiscard]] double fly();
   [[nodiscard]] std::size_t num_pair_rows() const;

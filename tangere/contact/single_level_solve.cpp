@@ -18,14 +18,13 @@
 namespace tangere {
 namespace {
 
-/// Path following: from here down, in factors, each stage to a part of itself. Bilevel contact has more of a corner
-/// where faces meet.
+/// The central path, from here down. Bilevel: in stages, each to a part of itself, by a factor.
 constexpr double kPathStart = 0.3;
-constexpr double kPathFactor = 0.2;
-constexpr double kBilevelPathFactor = 0.5;
-constexpr double kPathTolerance = 0.3;
+constexpr double kStageFactor = 0.5;
+constexpr double kStageTolerance = 0.3;
 /// Where the first starts have failed, iterations are cheaper than half steps. (Not where each is a collision solved.)
 constexpr int kPatience = 4;
+constexpr int kPathPatience = 50;
 /// Up to this κ the derivatives of pairs that hover are noise.
 constexpr double kHoveringBelow = 1e-4;
 /// Norms, as parts of κ, from which derivatives have six digits.
@@ -194,12 +193,17 @@ NcpResult SingleLevelContact::attempt(SmoothRung rung) {
   start_cold(kStartProduct);
   if (rung == SmoothRung::old_velocity) ncp.fraction = 0.9;
   if (rung != SmoothRung::path) return solver_.solve(island_, ncp);
+  if (problem_.bilevel) return solve_in_stages(ncp);
+  ncp.max_iterations = kPathPatience * options_.max_iterations;
+  return solver_.follow(kPathStart, island_, ncp);
+}
 
+/// Bilevel: down the central path, the collisions' κ with the contact's.
+NcpResult SingleLevelContact::solve_in_stages(const NcpOptions& ncp) {
   int iterations = 0;
   NcpOptions stage = ncp;
-  stage.tolerance = kPathTolerance;
-  const double factor = problem_.bilevel ? kBilevelPathFactor : kPathFactor;
-  for (double kappa = kPathStart; kappa > options_.kappa; kappa *= factor) {
+  stage.tolerance = kStageTolerance;
+  for (double kappa = kPathStart; kappa > options_.kappa; kappa *= kStageFactor) {
     stage.kappa = problem_.kappa = kappa;
     const NcpResult result = solver_.solve(island_, stage);
     iterations += result.iterations;

@@ -34,7 +34,8 @@ struct SmoothOptions {
   bool shift = true;
   /// Norms of a solution, as a part of κ.
   double tolerance = 0.1;
-  int max_iterations = 30;  // of the warm and the cold start; those that follow have four times as many (not bilevel)
+  /// Of the warm and the cold start. The central path has 50 times as many, other starts four times (not bilevel).
+  int max_iterations = 30;
   /// Steps start from the last one's contact. Where that fails, and without, from the geometry.
   bool warm_start = true;
   FrictionShape friction = FrictionShape::cone;
@@ -66,7 +67,7 @@ enum class SmoothRung {
   warm,
   /// From the geometry.
   cold,
-  /// Following the central path from far.
+  /// Along the central path from far, around its turns.
   path,
   /// From the old velocity, with shorter steps.
   old_velocity,

@@ -557,4 +557,39 @@ void SmoothIsland::advance(double a) {
   for (std::size_t i = first_y_; i < last_y_; ++i) p_.y[i] = p_.y_saved[i] + a * p_.dy[i];
 }
 
+/// Normals and tangents too: they are carried from iterate to iterate.
+template <class On>
+void SmoothIsland::for_each_part(On&& on) const {
+  for (const int i : movers_) {
+    FreeMover& mover = p_.free[static_cast<std::size_t>(i)];
+    on(mover.V.data(), std::size_t{3});
+    on(mover.W.data(), std::size_t{3});
+  }
+  if (with_tree_) {
+    on(p_.tree->v.data(), static_cast<std::size_t>(p_.tree->v.size()));
+    on(p_.lambda.data(), p_.lambda.size());
+  }
+  for (std::size_t k = first_pair_; k < last_pair_; ++k) {
+    SmoothPair& pair = p_.pairs[k].pair;
+    on(pair.x.data(), std::size_t{3});
+    on(&pair.alpha, std::size_t{1});
+    on(pair.n.data(), std::size_t{3});
+    on(pair.T.data(), std::size_t{6});
+  }
+  on(p_.y.data() + first_y_, last_y_ - first_y_);
+}
+
+void SmoothIsland::write(std::vector<double>& y) const {
+  y.clear();
+  for_each_part([&](const double* numbers, std::size_t count) { y.insert(y.end(), numbers, numbers + count); });
+}
+
+void SmoothIsland::read(const std::vector<double>& y) {
+  const double* from = y.data();
+  for_each_part([&](double* numbers, std::size_t count) {
+    std::copy_n(from, count, numbers);
+    from += count;
+  });
+}
+
 }  // namespace tangere

@@ -169,6 +169,8 @@ class SmoothIsland final : public NcpProblem {
   void solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) override;
   void save() override;
   void advance(double a) override;
+  void write(std::vector<double>& y) const override;
+  void read(const std::vector<double>& y) override;
 
   [[nodiscard]] int num_velocities() const { return n_; }
   /// Those and the impulses of loops and mimics, which come after them.
@@ -201,6 +203,9 @@ class SmoothIsland final : public NcpProblem {
 
  private:
   void set_levers(PairSlot& slot);
+  /// Calls on(numbers, count) for all that y is.
+  template <class On>
+  void for_each_part(On&& on) const;
   [[nodiscard]] bool collide(PairSlot& slot);
   double evaluate_joint_rows();
   void evaluate_equalities();

@@ -47,6 +47,8 @@ class DenseNcp final : public NcpProblem {
   void solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) override;
   void save() override { y_saved_ = y_; }
   void advance(double a) override { y_ = y_saved_ + a * dy_; }
+  void write(std::vector<double>& y) const override { y.assign(y_.begin(), y_.end()); }
+  void read(const std::vector<double>& y) override { std::copy(y.begin(), y.end(), y_.begin()); }
 
   /// How the solution moves along a direction in which f moves by `df`, κ held. False if the matrix is singular.
   bool sensitivity(const VectorX& df, VectorX& dy, VectorX& dz, VectorX& ds);

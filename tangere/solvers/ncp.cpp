@@ -1,11 +1,13 @@
 #include "tangere/solvers/ncp.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "tangere/math/assert.hpp"
 #include "tangere/math/range.hpp"
 #include "tangere/solvers/cone_product.hpp"
+#include "tangere/solvers/ncp_cones.hpp"
 
 namespace tangere {
 namespace {
@@ -15,18 +17,6 @@ constexpr double kPlainBelow = 10.0;
 /// A step shorter than this is a jam; cones are lifted to this part of the mean product.
 constexpr double kJam = 0.1;
 constexpr int kMostHalvings = 8;
-
-/// Calls on(first, dimension) for every cone, numbers one by one.
-template <class On>
-void for_each_cone(std::span<const NcpCone> cones, On&& on) {
-  for (const NcpCone& cone : cones) {
-    if (cone.kind == NcpCone::Kind::second_order) {
-      on(cone.first, cone.size);
-      continue;
-    }
-    for (int i = cone.first; i < cone.first + cone.size; ++i) on(i, 1);
-  }
-}
 
 }  // namespace
 

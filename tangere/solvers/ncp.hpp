@@ -88,6 +88,9 @@ class NcpProblem {
   virtual void save() = 0;
   /// y = the kept one, moved by a Δy.
   virtual void advance(double a) = 0;
+  /// All of y as numbers, and back (`NcpSolver::follow`).
+  virtual void write(std::vector<double>& y) const = 0;
+  virtual void read(const std::vector<double>& y) = 0;
 };
 
 struct NcpResult {
@@ -106,8 +109,36 @@ class NcpSolver {
   NcpResult solve(NcpProblem& problem, const NcpOptions& options);
   /// To another κ, from a solution: the same with few iterations.
   NcpResult continue_to(double kappa, NcpProblem& problem, NcpOptions options);
+  /// Along the central path z ∘ s = μ e from μ = `from` to κ, around its turns (ncp_path.cpp): for what has several
+  /// solutions, where `solve` jams. f must not depend on μ. At most `max_iterations` in all.
+  NcpResult follow(double from, NcpProblem& problem, const NcpOptions& options);
 
  private:
+  /// Of `follow`.
+  struct Path {
+    void resize(std::size_t size);
+    // the last point
+    std::vector<double> y;
+    std::vector<double> z;
+    std::vector<double> s;
+    double mu = 0.0;
+    // the direction there
+    std::vector<double> z_along;
+    std::vector<double> s_along;
+    double mu_along = 0.0;
+    std::vector<double> z_size;
+    std::vector<double> s_size;
+    std::vector<double> z_newton;
+    std::vector<double> s_newton;
+  };
+  void aim(NcpProblem& problem, double target);
+  double go(NcpProblem& problem);
+  void find_direction(NcpProblem& problem, double mu);
+  void measure();
+  [[nodiscard]] double along_path(const std::vector<double>& dz, const std::vector<double>& ds) const;
+  /// Onto the path, to a tolerance as a part of μ. False if steps lead away.
+  bool correct(NcpProblem& problem, double tolerance, double& mu, int& iterations);
+
   void set_target(double target, double second_order);
   [[nodiscard]] double complementarity(double kappa) const;
   [[nodiscard]] double mean_product() const;
@@ -126,6 +157,7 @@ class NcpSolver {
   std::vector<double> ds_;
   std::vector<double> z_saved_;
   std::vector<double> s_saved_;
+  Path path_;
 };
 
 }  // namespace tangere

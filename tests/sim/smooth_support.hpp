@@ -55,6 +55,8 @@ inline double smallest_distance(const World& world, const State& state) {
     for (int b = a + 1; b < count; ++b) {
       const CollisionShape& A = world.scene().shape(world.model(), a);
       const CollisionShape& B = world.scene().shape(world.model(), b);
+      // walls
+      if (A.shape.is_half_space() && B.shape.is_half_space()) continue;
       const Pose X_A =
           body_pose(world.model(), data, world.scene().shapes()[static_cast<std::size_t>(a)].body) * A.X_BS;
       const Pose X_B =

@@ -98,6 +98,8 @@ class Counted final : public NcpProblem {
   }
   void save() override { problem_.save(); }
   void advance(double a) override { problem_.advance(a); }
+  void write(std::vector<double>& y) const override { problem_.write(y); }
+  void read(const std::vector<double>& y) override { problem_.read(y); }
   int factors = 0;
 
  private:
@@ -193,6 +195,95 @@ TEST(Ncp, ContinuesToAnotherKappaInFewIterations) {
     EXPECT_LE(result.iterations, 12);
     EXPECT_NEAR_ABSOLUTE(problem.y(), solved_projection(projection, 3e-3), 1e-7);
   }
+}
+
+/// s = z² − 3 z + 2.3 for a number, and for a cone with the product of its algebra: the path μ = z³ − 3 z² + 2.3 z
+/// turns at (1.483, 0.0747) and again at (0.517, 0.525).
+class Turning final : public DenseNcpFunction {
+ public:
+  explicit Turning(NcpCone::Kind kind) : kind_(kind) {}
+  [[nodiscard]] int num_y() const override { return 3; }
+  [[nodiscard]] std::vector<NcpCone> cones() const override { return {{.kind = kind_, .first = 0, .size = 3}}; }
+  /// Beside it y = z, so that steps have something to bring back.
+  void value(const VectorX& y, const VectorX& z, const VectorX& s, VectorX& f) const override {
+    f.head(3) = s - square(z) + 3.0 * z - 2.3 * identity();
+    f.tail(3) = y - z;
+  }
+  void jacobian(const VectorX& /*y*/, const VectorX& z, const VectorX& /*s*/, MatrixX& J) const override {
+    J.setZero(6, 9);
+    MatrixX twice = 2.0 * z.asDiagonal().toDenseMatrix();
+    if (kind_ == NcpCone::Kind::second_order) {
+      twice = 2.0 * z[0] * MatrixX::Identity(3, 3);
+      twice.row(0).tail(2) = 2.0 * z.tail(2).transpose();
+      twice.col(0).tail(2) = 2.0 * z.tail(2);
+    }
+    J.block(0, 3, 3, 3) = 3.0 * MatrixX::Identity(3, 3) - twice;
+    J.block(0, 6, 3, 3).setIdentity();
+    J.block(3, 0, 3, 3).setIdentity();
+    J.block(3, 3, 3, 3) = -MatrixX::Identity(3, 3);
+  }
+
+ private:
+  [[nodiscard]] VectorX identity() const {
+    return kind_ == NcpCone::Kind::orthant ? VectorX(VectorX::Ones(3)) : VectorX(VectorX::Unit(3, 0));
+  }
+  [[nodiscard]] VectorX square(const VectorX& z) const {
+    if (kind_ == NcpCone::Kind::orthant) return z.cwiseProduct(z);
+    VectorX out = 2.0 * z[0] * z;
+    out[0] = z.squaredNorm();
+    return out;
+  }
+  NcpCone::Kind kind_;
+};
+
+TEST(Ncp, FollowsThePathAroundItsTurns) {
+  for (const NcpCone::Kind kind : {NcpCone::Kind::orthant, NcpCone::Kind::second_order}) {
+    const Turning turning(kind);
+    for (const double kappa : {1e-2, 1e-4, 1e-8}) {
+      DenseNcp problem(turning);
+      // at e the matrix is singular
+      for (double& z : problem.z()) z *= 3.0;
+      NcpSolver solver;
+      const NcpResult result =
+          solver.follow(10.0, problem, {.kappa = kappa, .max_iterations = 300, .num_refinements = 2});
+      ASSERT_EQ(result.status, NcpStatus::solved) << kappa;
+      EXPECT_LE(result.iterations, 150);
+      const double z = problem.z()[0];
+      EXPECT_NEAR(z * z * z - 3.0 * z * z + 2.3 * z, kappa, 1e-9 * kappa);
+      EXPECT_LT(z, 0.5);
+      EXPECT_EQ(problem.y()[0], z);
+    }
+    // above the first turn there is nothing to go around
+    DenseNcp problem(turning);
+    for (double& z : problem.z()) z *= 3.0;
+    NcpSolver solver;
+    const NcpResult above = solver.follow(10.0, problem, {.kappa = 0.1, .num_refinements = 2});
+    ASSERT_EQ(above.status, NcpStatus::solved);
+    EXPECT_GT(problem.z()[0], 1.483);
+  }
+}
+
+TEST(Ncp, FollowingEndsWhereThereIsNoSolution) {
+  // s = 1 + 1/z: the product is never below 1
+  class Without final : public DenseNcpFunction {
+   public:
+    [[nodiscard]] int num_y() const override { return 0; }
+    [[nodiscard]] std::vector<NcpCone> cones() const override { return {{}}; }
+    void value(const VectorX& /*y*/, const VectorX& z, const VectorX& s, VectorX& f) const override {
+      f[0] = s[0] - 1.0 - 1.0 / z[0];
+    }
+    void jacobian(const VectorX& /*y*/, const VectorX& z, const VectorX& /*s*/, MatrixX& J) const override {
+      J.resize(1, 2);
+      J << 1.0 / (z[0] * z[0]), 1.0;
+    }
+  };
+  const Without without;
+  DenseNcp problem(without);
+  NcpSolver solver;
+  const NcpResult result = solver.follow(10.0, problem, {.kappa = 1e-2, .max_iterations = 300});
+  EXPECT_NE(result.status, NcpStatus::solved);
+  EXPECT_LE(result.iterations, 320);
+  EXPECT_TRUE(std::isfinite(problem.z()[0]));
 }
 
 /// As `Projection`, with an error that no step makes smaller, as rounding is.
