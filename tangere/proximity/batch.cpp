@@ -194,7 +194,7 @@ void conic_batch(std::span<const PosedPair> pairs, const ScalingOptions& options
   data.run(groups.size() + singles.size(), kRunOfGroups, [&](std::size_t item, Worker& worker) {
     if (item >= groups.size()) return single(singles[item - groups.size()], worker);
     const LanePlan::Group& group = groups[item];
-    data.plan.prefetch(item, pairs);
+    data.plan.prefetch(item, pairs, results);
     unsigned tried = 0;
     const unsigned answered = worker.lanes.solve(data.plan, group, pairs, options, results, gradients, tried);
     worker.num_tried += std::popcount(tried);

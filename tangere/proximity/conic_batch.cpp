@@ -171,7 +171,7 @@ void LanePlan::make(std::span<const PosedPair> pairs, const ScalingOptions& opti
   }
 }
 
-void LanePlan::prefetch(std::size_t group, std::span<const PosedPair> pairs) const {
+void LanePlan::prefetch(std::size_t group, std::span<const PosedPair> pairs, std::span<Scaling> results) const {
   const auto for_sets = [&](std::size_t g, auto f) {
     if (g >= groups_.size()) return;
     for (int l = 0; l < groups_[g].count; ++l) {
@@ -193,7 +193,9 @@ void LanePlan::prefetch(std::size_t group, std::span<const PosedPair> pairs) con
   });
   if (group + 2 >= groups_.size()) return;
   for (int l = 0; l < groups_[group + 2].count; ++l) {
-    prefetch_bytes(&pairs[entry(groups_[group + 2], l).index], static_cast<int>(sizeof(PosedPair)));
+    const std::size_t i = entry(groups_[group + 2], l).index;
+    prefetch_bytes(&pairs[i], static_cast<int>(sizeof(PosedPair)));
+    prefetch_bytes(&results[i], static_cast<int>(sizeof(Scaling)));
   }
 }
 

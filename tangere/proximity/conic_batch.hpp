@@ -53,7 +53,7 @@ class LanePlan {
     return entries_[group.first + static_cast<std::size_t>(std::min(lane, group.count - 1))];
   }
   /// Asks for the memory of the groups after this one.
-  void prefetch(std::size_t group, std::span<const PosedPair> pairs) const;
+  void prefetch(std::size_t group, std::span<const PosedPair> pairs, std::span<Scaling> results) const;
   /// The indices of pairs that are not for lanes.
   [[nodiscard]] std::span<const std::size_t> singles() const { return singles_; }
 

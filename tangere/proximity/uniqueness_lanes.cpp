@@ -15,65 +15,69 @@ namespace {
 constexpr int kMostColumns = 12;
 constexpr int kMostActive = 16;
 
-/// Rank of a growing list of rows in each lane, by Gram–Schmidt.
+/// Rank of a growing list of rows in each lane, by Gram–Schmidt; of as many columns as are said, or of `Columns`.
+template <int Columns>
 class LaneRank {
  public:
-  explicit LaneRank(int num_columns) : columns_(num_columns) {}
+  explicit LaneRank(int num_columns) : num_columns_(num_columns) {}
 
   /// Keeps the row in the lanes in which it is independent of those before.
   void add(const Lane* row) {
-    LaneMask open = rank_ < static_cast<double>(columns_);
+    const int columns = this->columns();
+    LaneMask open = rank_ < static_cast<double>(columns);
     if (!any(open)) return;
-    Lane r[kMostColumns];
-    for (int c = 0; c < columns_; ++c) r[c] = row[c];
-    const Lane before = norm(r);
+    Lane r[kRoom];
+    for (int c = 0; c < columns; ++c) r[c] = row[c];
+    const Lane before = square(r);
     open &= before > 0.0;
     if (!any(open)) return;
     project(r);
-    Lane left = norm(r);
+    Lane left = square(r);
     // once more where much was taken off
-    const LaneMask again = open & ~(left > 0.1 * before);
+    const LaneMask again = open & ~(left > 0.01 * before);
     if (any(again)) {
-      Lane q[kMostColumns];
-      for (int c = 0; c < columns_; ++c) q[c] = r[c];
+      Lane q[kRoom];
+      for (int c = 0; c < columns; ++c) q[c] = r[c];
       project(q);
-      for (int c = 0; c < columns_; ++c) r[c] = select(again, q[c], r[c]);
-      left = select(again, norm(q), left);
+      for (int c = 0; c < columns; ++c) r[c] = select(again, q[c], r[c]);
+      left = select(again, square(q), left);
     }
-    const LaneMask keep = open & (left > kParallel * before);
+    const LaneMask keep = open & (left > kParallel * kParallel * before);
     if (!any(keep)) return;
-    const Lane inverse = 1.0 / left;
-    for (int k = 0; k < columns_; ++k) {
+    const Lane inverse = 1.0 / sqrt(left);
+    for (int k = 0; k < columns; ++k) {
       const LaneMask here = keep & (rank_ == static_cast<double>(k));
       if (!any(here)) continue;
       if (k == used_) {
-        for (int c = 0; c < columns_; ++c) basis_[k][c] = Lane{};
+        for (int c = 0; c < columns; ++c) basis_[k][c] = Lane{};
         ++used_;
       }
-      for (int c = 0; c < columns_; ++c) basis_[k][c] = select(here, inverse * r[c], basis_[k][c]);
+      for (int c = 0; c < columns; ++c) basis_[k][c] = select(here, inverse * r[c], basis_[k][c]);
     }
     rank_ = select(keep, rank_ + 1.0, rank_);
   }
   [[nodiscard]] const Lane& rank() const { return rank_; }
 
  private:
-  [[nodiscard]] Lane norm(const Lane* r) const {
+  static constexpr int kRoom = Columns > 0 ? Columns : kMostColumns;
+  [[nodiscard]] int columns() const { return Columns > 0 ? Columns : num_columns_; }
+  [[nodiscard]] Lane square(const Lane* r) const {
     Lane sum{};
-    for (int c = 0; c < columns_; ++c) sum += r[c] * r[c];
-    return sqrt(sum);
+    for (int c = 0; c < columns(); ++c) sum += r[c] * r[c];
+    return sum;
   }
   void project(Lane* r) const {
     for (int k = 0; k < used_; ++k) {
       Lane t{};
-      for (int c = 0; c < columns_; ++c) t += r[c] * basis_[k][c];
-      for (int c = 0; c < columns_; ++c) r[c] -= t * basis_[k][c];
+      for (int c = 0; c < columns(); ++c) t += r[c] * basis_[k][c];
+      for (int c = 0; c < columns(); ++c) r[c] -= t * basis_[k][c];
     }
   }
 
-  int columns_;
+  int num_columns_;
   int used_ = 0;
   Lane rank_{};
-  Lane basis_[kMostColumns][kMostColumns];
+  Lane basis_[kRoom][kRoom];
 };
 
 /// What is large and what is small at the solutions, see uniqueness.cpp.
@@ -181,15 +185,71 @@ Lane for_gradients(const LaneBlock& b, const ActiveRows& active, const LaneMeasu
 
 bool round(const LaneBlock& b) { return b.num_cones == 1 && b.num_orthant == 0 && b.num_aux == 0; }
 
+/// Ways that normals and points are free in every lane.
+struct LaneFreedom {
+  Lane normal{};
+  Lane point{};
+};
+
+/// `WithOwn`: a side has variables of its own.
+template <bool WithOwn>
+LaneFreedom count_freedoms(const LaneBlock* blocks, const ActiveRows* active, const LaneMeasure& measure,
+                           const Lane* inverse_size) {
+  const int ny[2] = {blocks[0].num_aux, blocks[1].num_aux};
+  const int num_aux = ny[0] + ny[1];
+  // a row of one side as one over the first shared variables and both sides' own
+  Lane wide[kMostColumns];
+  const auto spread = [&](int k, const Lane* row, int num_shared) -> const Lane* {
+    if constexpr (!WithOwn) return row;
+    const int own = num_shared + (k == 0 ? 0 : ny[0]);
+    for (int a = 0; a < num_shared; ++a) wide[a] = row[a];
+    for (int j = 0; j < num_aux; ++j) wide[num_shared + j] = Lane{};
+    for (int j = 0; j < ny[k]; ++j) wide[own + j] = row[kShared + j];
+    return wide;
+  };
+  constexpr int kAll = WithOwn ? 0 : kShared;
+  LaneFreedom out;
+
+  // normal: rank G_A + rank G_B - rank [G_A; G_B], which is 0 where all gradients are independent
+  LaneRank<kAll> both(kShared + num_aux);
+  Lane num_gradients{};
+  Lane rank_A{};
+  for (int k = 0; k < 2; ++k) {
+    num_gradients += for_gradients(blocks[k], active[k], measure, inverse_size[k],
+                                   [&](const Lane* row) { both.add(spread(k, row, kShared)); });
+    if (k == 0) rank_A = both.rank();
+  }
+  const LaneMask dependent = both.rank() < num_gradients;
+  if (any(dependent)) {
+    LaneRank<kAll> only_B(kShared + ny[1]);
+    (void)for_gradients(blocks[1], active[1], measure, inverse_size[1], [&](const Lane* row) { only_B.add(row); });
+    out.normal = select(dependent, rank_A + only_B.rank() - both.rank(), Lane{});
+  }
+
+  // point: gradients that span everything leave it no way; else count the conditions
+  const LaneMask open = both.rank() < static_cast<double>(kShared + num_aux);
+  if (!any(open)) return out;
+  LaneRank<WithOwn ? 0 : 3> point(3 + num_aux);
+  LaneRank<0> auxiliaries(num_aux);
+  for (int k = 0; k < 2; ++k) {
+    for_conditions(blocks[k], active[k], measure, inverse_size[k], [&](const Lane* row) {
+      const Lane* at_once = spread(k, row, 3);
+      point.add(at_once);
+      if (WithOwn && ny[k] > 0) auxiliaries.add(at_once + 3);
+    });
+  }
+  out.point = select(open, 3.0 - (point.rank() - auxiliaries.rank()), Lane{});
+  return out;
+}
+
 }  // namespace
 
 void freedoms(const ConicLanes& lanes, const LaneSets& sets, unsigned wanted, Freedom (&out)[kLanes],
               RankStorage& storage) {
-  for (Freedom& free : out) free = Freedom{};
+  for (Freedom& each : out) each = Freedom{};
   const LaneBlock* blocks = lanes.blocks;
   if (wanted == 0 || round(blocks[0]) || round(blocks[1])) return;
-  const int ny[2] = {blocks[0].num_aux, blocks[1].num_aux};
-  const int num_aux = ny[0] + ny[1];
+  const int num_aux = blocks[0].num_aux + blocks[1].num_aux;
   if (kShared + num_aux > kMostColumns) {
     for (unsigned left = wanted; left != 0; left &= left - 1) {
       const int l = std::countr_zero(left);
@@ -208,49 +268,8 @@ void freedoms(const ConicLanes& lanes, const LaneSets& sets, unsigned wanted, Fr
     for (int k = 0; k < 2; ++k) inverse_size[k][l] = 1.0 / std::min(radius[k], 1e3 * least);
   }
   const ActiveRows active[2] = {{blocks[0], measure}, {blocks[1], measure}};
-  // a row of one side as one over the first shared variables and both sides' own
-  const auto spread = [&](int k, const Lane* row, int num_shared, Lane* wide) {
-    const int own = num_shared + (k == 0 ? 0 : ny[0]);
-    for (int a = 0; a < num_shared; ++a) wide[a] = row[a];
-    for (int j = 0; j < num_aux; ++j) wide[num_shared + j] = Lane{};
-    for (int j = 0; j < ny[k]; ++j) wide[own + j] = row[kShared + j];
-  };
-  Lane wide[kMostColumns];
-
-  // normal: rank G_A + rank G_B - rank [G_A; G_B], which is 0 where all gradients are independent
-  LaneRank both(kShared + num_aux);
-  Lane num_gradients{};
-  Lane rank_A{};
-  for (int k = 0; k < 2; ++k) {
-    num_gradients += for_gradients(blocks[k], active[k], measure, inverse_size[k], [&](const Lane* row) {
-      spread(k, row, kShared, wide);
-      both.add(wide);
-    });
-    if (k == 0) rank_A = both.rank();
-  }
-  const LaneMask dependent = both.rank() < num_gradients;
-  Lane free_normal{};
-  if (any(dependent)) {
-    LaneRank only_B(kShared + ny[1]);
-    (void)for_gradients(blocks[1], active[1], measure, inverse_size[1], [&](const Lane* row) { only_B.add(row); });
-    free_normal = select(dependent, rank_A + only_B.rank() - both.rank(), Lane{});
-  }
-
-  // point: gradients that span everything leave it no way; else count the conditions
-  const LaneMask open = both.rank() < static_cast<double>(kShared + num_aux);
-  Lane free_point{};
-  if (any(open)) {
-    LaneRank point(3 + num_aux);
-    LaneRank auxiliaries(num_aux);
-    for (int k = 0; k < 2; ++k) {
-      for_conditions(blocks[k], active[k], measure, inverse_size[k], [&](const Lane* row) {
-        spread(k, row, 3, wide);
-        point.add(wide);
-        if (ny[k] > 0) auxiliaries.add(wide + 3);
-      });
-    }
-    free_point = select(open, 3.0 - (point.rank() - auxiliaries.rank()), Lane{});
-  }
+  const LaneFreedom free = num_aux > 0 ? count_freedoms<true>(blocks, active, measure, inverse_size)
+                                       : count_freedoms<false>(blocks, active, measure, inverse_size);
   const unsigned crowded = active[0].crowded | active[1].crowded;
   for (int l = 0; l < kLanes; ++l) {
     if ((wanted >> static_cast<unsigned>(l) & 1U) == 0) continue;
@@ -258,8 +277,8 @@ void freedoms(const ConicLanes& lanes, const LaneSets& sets, unsigned wanted, Fr
       out[l] = freedom(lanes, l, *sets[0][l], *sets[1][l], storage);
       continue;
     }
-    out[l] = {.point = std::clamp(static_cast<int>(free_point[l]), 0, 2),
-              .normal = std::clamp(static_cast<int>(free_normal[l]), 0, 2)};
+    out[l] = {.point = std::clamp(static_cast<int>(free.point[l]), 0, 2),
+              .normal = std::clamp(static_cast<int>(free.normal[l]), 0, 2)};
   }
 }
 
