@@ -182,9 +182,10 @@ class SingleLevelContact {
   void load_limit(const SmoothWarmStart& solved, std::size_t island);
   [[nodiscard]] bool solve_limited(double x);
   [[nodiscard]] bool bounces() const;
-  void limit_rebounds(std::size_t island);
+  [[nodiscard]] bool limit_rebounds(std::size_t island);
+  double weaken();
   [[nodiscard]] NcpResult attempt(SmoothRung rung);
-  [[nodiscard]] NcpResult solve_in_stages(const NcpOptions& ncp);
+  [[nodiscard]] NcpResult solve_in_stages(double factor, const NcpOptions& ncp);
   bool solve_island();
   [[nodiscard]] double fly();
   [[nodiscard]] std::size_t num_pair_rows() const;
@@ -211,7 +212,9 @@ class SingleLevelContact {
   BodyVelocities old_velocities_;
   CollisionSolver rebound_solver_;
   ReboundLimit limit_;
-  std::vector<ReboundLimit> limits_;  // by island
+  // by island; and the part of its impulses that it keeps, 1 where it is solved
+  std::vector<ReboundLimit> limits_;
+  std::vector<double> weakened_;
   ReboundEnergy energy_;
   ScratchVector by_share_;
   ScratchVector by_limit_;

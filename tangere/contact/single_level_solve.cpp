@@ -18,9 +18,11 @@
 namespace tangere {
 namespace {
 
-/// The central path, from here down. Bilevel: in stages, each to a part of itself, by a factor.
+/// The central path, from here down: in stages by a factor, each to a part of itself, or else by its length. Bilevel
+/// contact has more of a corner where faces meet.
 constexpr double kPathStart = 0.3;
-constexpr double kStageFactor = 0.5;
+constexpr double kStageFactor = 0.2;
+constexpr double kBilevelStageFactor = 0.5;
 constexpr double kStageTolerance = 0.3;
 /// Where the first starts have failed, iterations are cheaper than half steps. (Not where each is a collision solved.)
 constexpr int kPatience = 4;
@@ -193,24 +195,31 @@ NcpResult SingleLevelContact::attempt(SmoothRung rung) {
   start_cold(kStartProduct);
   if (rung == SmoothRung::old_velocity) ncp.fraction = 0.9;
   if (rung != SmoothRung::path) return solver_.solve(island_, ncp);
-  if (problem_.bilevel) return solve_in_stages(ncp);
+  if (problem_.bilevel) return solve_in_stages(kBilevelStageFactor, ncp);
+  ncp.max_iterations = options_.max_iterations;
+  const NcpResult result = solve_in_stages(kStageFactor, ncp);
+  if (result.status == NcpStatus::solved) return result;
+  start_velocities(rung);
+  start_cold(kStartProduct);
   ncp.max_iterations = kPathPatience * options_.max_iterations;
   return solver_.follow(kPathStart, island_, ncp);
 }
 
-/// Bilevel: down the central path, the collisions' κ with the contact's.
-NcpResult SingleLevelContact::solve_in_stages(const NcpOptions& ncp) {
+/// Down the central path, the κ that contact is shifted by with it.
+NcpResult SingleLevelContact::solve_in_stages(double factor, const NcpOptions& ncp) {
   int iterations = 0;
   NcpOptions stage = ncp;
   stage.tolerance = kStageTolerance;
-  for (double kappa = kPathStart; kappa > options_.kappa; kappa *= kStageFactor) {
+  NcpResult result;
+  for (double kappa = kPathStart; kappa > options_.kappa; kappa *= factor) {
     stage.kappa = problem_.kappa = kappa;
-    const NcpResult result = solver_.solve(island_, stage);
+    result = solver_.solve(island_, stage);
     iterations += result.iterations;
     if (result.status != NcpStatus::solved) break;
   }
   problem_.kappa = options_.kappa;
-  NcpResult result = solver_.solve(island_, ncp);
+  // what is bilevel has no other path
+  if (result.status == NcpStatus::solved || problem_.bilevel) result = solver_.solve(island_, ncp);
   result.iterations += iterations;
   return result;
 }
@@ -257,7 +266,11 @@ bool SingleLevelContact::solve_island() {
   }
   ++statistics.failures;
   solution_.status = result.status;
-  // what comes nearest to a step: the cold start's last iterate
+  // what comes nearest to a step: contact that is softer, or the cold start's last iterate
+  if (const double mu = problem_.bilevel ? 0.0 : solver_.go_to_lowest(island_); mu > 0.0) {
+    solution_.residual = std::max(solution_.residual, mu / options_.kappa);
+    return false;
+  }
   result = attempt(SmoothRung::cold);
   solution_.residual =
       std::max({solution_.residual, result.equalities / options_.kappa, result.complementarity / options_.kappa});
@@ -271,13 +284,16 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
   set_up(data, state);
   solution_.num_islands = num_islands_;
   solution_.restitution_kept = 1.0;
+  weakened_.assign(static_cast<std::size_t>(num_islands_), 1.0);
   limits_.assign(elastic_ ? static_cast<std::size_t>(num_islands_) : 0, ReboundLimit(options_.kappa));
   for (int i = 0; i < num_islands_; ++i) {
     select(i);
-    if (solve_island() && elastic_) limit_rebounds(static_cast<std::size_t>(i));
+    bool solved = solve_island();
+    if (solved && elastic_) solved = limit_rebounds(static_cast<std::size_t>(i));
     for (const int mover : island_.movers())
       solution_.v_plus.segment<6>(problem_.free[static_cast<std::size_t>(mover)].first_v) =
           island_.velocity_after(mover);
+    if (!solved) weakened_[static_cast<std::size_t>(i)] = weaken();
   }
   read_answer();
   keep();
@@ -304,7 +320,7 @@ void SingleLevelContact::read_answer() {
     contact.distance = (pair.alpha - 1.0) * slot.units.length / pair.B.f.norm();
     contact.friction = pair.friction;
     contact.restitution = restitution_of(slot.key);
-    const Vector6 impulse = slot.impulse();
+    const Vector6 impulse = weakened_[static_cast<std::size_t>(slot.island)] * slot.impulse();
     contact.impulse = contact.frame.transpose() * impulse.head<3>();
   }
 }
@@ -479,13 +495,57 @@ bool SingleLevelContact::solve_limited(double x) {
   return solved && further();
 }
 
-/// Where a solved island bounces and contact does work on it: less restitution (rebound_energy.hpp).
-void SingleLevelContact::limit_rebounds(std::size_t island) {
+/// What no start has solved may be anything. It keeps the part s of its impulses p that does no work on it,
+///
+///   T(v_free + s M⁻¹ p) ≤ T(v_free),   s ≤ −2 p · v_free / p · M⁻¹ p,
+///
+/// and all of them if that is 1 or more: momentum is kept, and nothing explodes. Answers with s.
+double SingleLevelContact::weaken() {
+  energy_.evaluate(problem_, island_, v_);
+  const ScratchVector::ConstView p = energy_.p();
+  double work = 0.0;
+  double square = 0.0;
+  const auto change_of = [&](int mover) -> Vector6 {
+    const FreeMover& body = problem_.free[static_cast<std::size_t>(mover)];
+    const auto own = p.segment<6>(island_.place_of(mover));
+    const Vector3 linear = own.head<3>();
+    const Vector3 spin = body.inverse_L * (own.tail<3>() - body.center_L.cross(linear));
+    Vector6 out;
+    out << linear / body.mass - spin.cross(body.center_L), spin;
+    return out;
+  };
+  for (const int mover : island_.movers()) {
+    const auto own = p.segment<6>(island_.place_of(mover));
+    const Vector6 change = change_of(mover);
+    const int first = problem_.free[static_cast<std::size_t>(mover)].first_v;
+    square += own.dot(change);
+    work += own.dot(solution_.v_plus.segment<6>(first) - change);
+  }
+  TreeMover* tree = island_.with_tree() ? problem_.tree.get() : nullptr;
+  if (tree != nullptr)
+    for (int i = 0; i < tree->size(); ++i) {
+      const int dof = tree->dofs()[static_cast<std::size_t>(i)];
+      const double own = p[island_.tree_place() + i];
+      square += own * (tree->v[dof] - v_free_[dof]);
+      work += own * v_free_[dof];
+    }
+  if (!(square > 0.0) || -2.0 * work >= square) return 1.0;
+  const double s = std::max(-2.0 * work / square, 0.0);
+  for (const int mover : island_.movers())
+    solution_.v_plus.segment<6>(problem_.free[static_cast<std::size_t>(mover)].first_v) -= (1.0 - s) * change_of(mover);
+  if (tree != nullptr)
+    for (const int dof : tree->dofs()) tree->v[dof] = v_free_[dof] + s * (tree->v[dof] - v_free_[dof]);
+  return s;
+}
+
+/// Where a solved island bounces and contact does work on it: less restitution (rebound_energy.hpp). False if that is
+/// not solved.
+bool SingleLevelContact::limit_rebounds(std::size_t island) {
   limit_ = ReboundLimit(options_.kappa);
-  if (!bounces()) return;
+  if (!bounces()) return true;
   energy_.evaluate(problem_, island_, v_);
   const double gain = energy_.balance(limit_);
-  if (!(gain > 0.0)) return;
+  if (!(gain > 0.0)) return true;
   double low = 0.0;
   double high = limit_.most();
   double x = energy_.size() > 0.0 ? limit_.guess(gain / energy_.size()) : 1.0;
@@ -515,6 +575,7 @@ void SingleLevelContact::limit_rebounds(std::size_t island) {
   }
   limits_[island] = limit_;
   solution_.restitution_kept = std::min(solution_.restitution_kept, limit_.share());
+  return solved;
 }
 
 }  // namespace tangere

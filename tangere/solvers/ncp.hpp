@@ -112,6 +112,8 @@ class NcpSolver {
   /// Along the central path z ∘ s = μ e from μ = `from` to κ, around its turns (ncp_path.cpp): for what has several
   /// solutions, where `solve` jams. f must not depend on μ. At most `max_iterations` in all.
   NcpResult follow(double from, NcpProblem& problem, const NcpOptions& options);
+  /// After it has failed: to the point of the smallest μ that it found. Answers with that μ; 0 if there was none.
+  double go_to_lowest(NcpProblem& problem);
 
  private:
   /// Of `follow`.
@@ -122,6 +124,11 @@ class NcpSolver {
     std::vector<double> z;
     std::vector<double> s;
     double mu = 0.0;
+    // that of the smallest μ
+    std::vector<double> y_lowest;
+    std::vector<double> z_lowest;
+    std::vector<double> s_lowest;
+    double mu_lowest = 0.0;
     // the direction there
     std::vector<double> z_along;
     std::vector<double> s_along;
@@ -133,6 +140,8 @@ class NcpSolver {
   };
   void aim(NcpProblem& problem, double target);
   double go(NcpProblem& problem);
+  void go_to(NcpProblem& problem, const std::vector<double>& y, const std::vector<double>& z,
+             const std::vector<double>& s);
   void find_direction(NcpProblem& problem, double mu);
   void measure();
   [[nodiscard]] double along_path(const std::vector<double>& dz, const std::vector<double>& ds) const;

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tangere/math/assert.hpp"
 #include "tangere/solvers/ncp_cones.hpp"
 
 namespace tangere {
@@ -38,8 +39,9 @@ constexpr double kTurn = 0.6;
 constexpr double kTinyStep = 1e-3;
 /// Of the way to the wall.
 constexpr double kFraction = 0.9;
-/// Iterations from the path's last point to the solution.
-constexpr int kLastIterations = 20;
+/// Iterations to the path's first point, and from its last one to the solution.
+constexpr int kStartIterations = 120;
+constexpr int kLastIterations = 100;
 
 }  // namespace
 
@@ -61,6 +63,13 @@ double NcpSolver::go(NcpProblem& problem) {
   std::copy(s_.begin(), s_.end(), s_saved_.begin());
   move(problem, a);
   return a;
+}
+
+void NcpSolver::go_to(NcpProblem& problem, const std::vector<double>& y, const std::vector<double>& z,
+                      const std::vector<double>& s) {
+  problem.read(y);
+  std::copy(z.begin(), z.end(), z_.begin());
+  std::copy(s.begin(), s.end(), s_.begin());
 }
 
 /// b in (dz, ds), and Newton's step at μ.
@@ -115,10 +124,12 @@ bool NcpSolver::correct(NcpProblem& problem, double tolerance, double& mu, int& 
 }
 
 NcpResult NcpSolver::follow(double from, NcpProblem& problem, const NcpOptions& options) {
+  path_.mu_lowest = 0.0;
   NcpOptions start = options;
   start.kappa = from;
   start.tolerance = kNear;
   start.num_refinements = 0;
+  start.max_iterations = std::min(kStartIterations, options.max_iterations);
   NcpResult result = solve(problem, start);
   if (result.status != NcpStatus::solved) return result;
   int& iterations = result.iterations;
@@ -156,6 +167,12 @@ NcpResult NcpSolver::follow(double from, NcpProblem& problem, const NcpOptions& 
       problem.write(path_.y);
       std::copy(z_.begin(), z_.end(), path_.z.begin());
       std::copy(s_.begin(), s_.end(), path_.s.begin());
+      if (path_.mu_lowest == 0.0 || mu < path_.mu_lowest) {
+        path_.y_lowest = path_.y;
+        path_.z_lowest = path_.z;
+        path_.s_lowest = path_.s;
+        path_.mu_lowest = mu;
+      }
 
       const double along = mu * std::exp(length * path_.mu_along);
       const double across = -mu * along_path(path_.z_newton, path_.s_newton) * sign / norm;
@@ -182,15 +199,27 @@ NcpResult NcpSolver::follow(double from, NcpProblem& problem, const NcpOptions& 
     }
     arrived = good;
     if (good) continue;
-    problem.read(path_.y);
-    std::copy(path_.z.begin(), path_.z.end(), z_.begin());
-    std::copy(path_.s.begin(), path_.s.end(), s_.begin());
+    length *= kShorter;
+    if (length < kShortest) break;
+    // from nearer to the path, if that can be
+    go_to(problem, path_.y, path_.z, path_.s);
     mu = path_.mu;
     measure();
-    length *= kShorter;
-    if (length < kShortest || !correct(problem, kOn, mu, iterations)) break;
+    if (correct(problem, kOn, mu, iterations)) continue;
+    go_to(problem, path_.y, path_.z, path_.s);
+    mu = path_.mu;
+    (void)problem.evaluate();
   }
   return result;
+}
+
+double NcpSolver::go_to_lowest(NcpProblem& problem) {
+  if (path_.mu_lowest == 0.0) return 0.0;
+  bind(problem);
+  TANGERE_ASSERT(z_.size() == path_.z_lowest.size());
+  go_to(problem, path_.y_lowest, path_.z_lowest, path_.s_lowest);
+  (void)problem.evaluate();
+  return path_.mu_lowest;
 }
 
 }  // namespace tangere

@@ -242,7 +242,7 @@ class CliTest(CommandTest):
     def test_experiment_resumes(self):
         """Every experiment that takes long goes on where its log was cut, and refuses results of others."""
         folder = self.path / "results"
-        for name, runs in (("silico_drop_3d", 1), ("silico_drop_two", 1), ("silico_drop_heap", 1), ("silico_drop_scales", 1), ("silico_timing", 2), ("silico_stack", 1)):
+        for name, runs in (("silico_drop_3d", 1), ("silico_drop_two", 1), ("silico_drop_scales", 1), ("silico_timing", 2), ("silico_stack", 1)):
             arguments = ("experiment", name, "--runs", str(runs), "--output", str(folder), "--json")
             first = run(*arguments)
             log = folder / f"{name}.jsonl"

@@ -167,10 +167,11 @@ TEST(SmoothTapes, OfOrdinaryStepsHaveSixDigits) {
   }
 }
 
-/// A box that comes down on a corner, and too few iterations for it.
+/// A box that comes down on a corner, too few iterations for it, and a tolerance below rounding.
 StepCase hopeless(double smallest_part) {
   WorldOptions options = smooth(0.01, 1e-6);
   options.smooth.max_iterations = 1;
+  options.smooth.tolerance = 1e-12;
   options.smooth.smallest_part = smallest_part;
   FreeBody box{.shape = Box{.size = {0.3, 0.2, 0.1}}, .X_WB = {so3::exp(Vector3(0.3, 0.4, 0)), Vector3(0, 0, 0.15)}};
   box.velocity << 0.5, 0.0, -3.0, 1.0, 2.0, 0.0;
