@@ -74,6 +74,17 @@ std::string row(const std::string& name, const RunCount& count) {
 
 constexpr const char* kHead = "                      steps iterations  second  failed   rungs of the ladder\n";
 
+/// Of all cells; each joins what was counted for its rate and relaxation before.
+RunCount total(const std::vector<GridCell>& cells, std::vector<RunCount>& of_cells) {
+  RunCount out;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const RunCount count = run_count(cells[i].result);
+    out.add(count);
+    of_cells[i].add(count);
+  }
+  return out;
+}
+
 /// What it took, over rate and relaxation: a count a cell.
 std::string drop_charts(const std::string& title, const std::vector<GridCell>& cells,
                         const std::vector<RunCount>& counts) {
@@ -107,12 +118,7 @@ Outcome silico_drop_3d(const Request& request) {
                                         smooth_options(frequency, kappa)));
                        return to_json(count);
                      });
-    RunCount of_shape;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const RunCount count = run_count(cells[i].result);
-      of_shape.add(count);
-      of_cells[i].add(count);
-    }
+    const RunCount of_shape = total(cells, of_cells);
     out.text += row(shapes[k].name, of_shape);
     out.data["shapes"].push_back({{"shape", shapes[k].name}, {"result", to_json(of_shape)}});
     all.add(of_shape);
@@ -193,12 +199,7 @@ Outcome silico_drop_heap(const Request& request) {
       }
       return to_json(count);
     });
-    RunCount of_friction;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const RunCount count = run_count(cells[i].result);
-      of_friction.add(count);
-      of_cells[i].add(count);
-    }
+    const RunCount of_friction = total(cells, of_cells);
     out.text += row(name, of_friction);
     out.data["frictions"].push_back({{"friction", friction}, {"result", to_json(of_friction)}});
     all.add(of_friction);

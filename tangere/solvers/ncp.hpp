@@ -110,7 +110,8 @@ class NcpSolver {
   /// To another κ, from a solution: the same with few iterations.
   NcpResult continue_to(double kappa, NcpProblem& problem, NcpOptions options);
   /// Along the central path z ∘ s = μ e from μ = `from` to κ, around its turns (ncp_path.cpp): for what has several
-  /// solutions, where `solve` jams. f must not depend on μ. At most `max_iterations` in all.
+  /// solutions, where `solve` jams. f must not depend on μ. Gives up after `max_iterations` in all, or what it is at
+  /// takes.
   NcpResult follow(double from, NcpProblem& problem, const NcpOptions& options);
   /// After it has failed: to the point of the smallest μ that it found. Answers with that μ; 0 if there was none.
   double go_to_lowest(NcpProblem& problem);
