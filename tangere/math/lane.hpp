@@ -31,6 +31,16 @@ using LaneMask = decltype(Lane{} > Lane{});
 /// Where `mask`, `a`, else `b`.
 [[nodiscard, gnu::always_inline]] inline Lane select(LaneMask mask, Lane a, Lane b) { return mask ? a : b; }
 
+/// Where `mask`, `a`, else 0; and `a` and `b` changing places there. Bitwise, as a select costs three operations on AVX2.
+[[nodiscard, gnu::always_inline]] inline Lane keep(LaneMask mask, Lane a) {
+  return reinterpret_cast<Lane>(mask & reinterpret_cast<LaneMask>(a));
+}
+[[gnu::always_inline]] inline void exchange(LaneMask mask, Lane& a, Lane& b) {
+  const LaneMask change = (reinterpret_cast<LaneMask>(a) ^ reinterpret_cast<LaneMask>(b)) & mask;
+  a = reinterpret_cast<Lane>(reinterpret_cast<LaneMask>(a) ^ change);
+  b = reinterpret_cast<Lane>(reinterpret_cast<LaneMask>(b) ^ change);
+}
+
 /// One bit a lane.
 [[nodiscard, gnu::always_inline]] inline unsigned bits(LaneMask mask) {
 #if defined(__AVX512F__)
@@ -66,7 +76,9 @@ using LaneMask = decltype(Lane{} > Lane{});
 [[nodiscard, gnu::always_inline]] inline Lane max(Lane a, Lane b) { return a > b ? a : b; }
 #endif
 [[nodiscard, gnu::always_inline]] inline Lane min(Lane a, Lane b) { return a < b ? a : b; }
-[[nodiscard, gnu::always_inline]] inline Lane abs(Lane a) { return max(a, -a); }
+[[nodiscard, gnu::always_inline]] inline Lane abs(Lane a) {
+  return reinterpret_cast<Lane>(reinterpret_cast<LaneMask>(a) & 0x7fff'ffff'ffff'ffff);
+}
 // NOLINTNEXTLINE(misc-redundant-expression): not for infinities and NaN
 [[nodiscard, gnu::always_inline]] inline LaneMask is_finite(Lane a) { return a - a == Lane{}; }
 

@@ -140,10 +140,11 @@ LaneMask ConicLanes::mehrotra_step(LaneMask live, double kappa) {
   const LaneMask possible = factors.valid & is_finite(step * (step_u[0] + step_u[1] + step_u[2] + step_u[3])) &
                             (step >= Engine::kShortestStep);
   const LaneMask moving = live & possible;
-  u = freeze(moving, plus(u, step, step_u), u);
+  u = plus(u, keep(moving, step), keep(moving, step_u));
   Lane new_gap{};
   for (LaneBlock& block : blocks) {
-    new_gap += on(block, [&](LaneBlock& b, auto operations) { return operations.advance(b, step, moving); });
+    new_gap +=
+        on(block, [&](LaneBlock& b, auto operations) { return operations.template advance<true>(b, step, moving); });
   }
   gap = select(moving, new_gap, gap);
   iterations = select(moving, iterations + 1.0, iterations);
@@ -181,7 +182,8 @@ LaneMask ConicLanes::settled(const EngineOptions& options, LaneMask asked) {
 void ConicLanes::take_full_step(LaneMask live) {
   Lane new_gap{};
   for (LaneBlock& block : blocks) {
-    new_gap += on(block, [&](LaneBlock& b, auto operations) { return operations.advance(b, splat(1.0), live); });
+    new_gap += on(
+        block, [&](LaneBlock& b, auto operations) { return operations.template advance<false>(b, splat(1.0), live); });
   }
   gap = select(live, new_gap, gap);
   iterations = select(live, iterations + 1.0, iterations);
@@ -272,6 +274,10 @@ void ConicLanes::run(const EngineOptions& options, LaneMask given) {
   solved = LaneMask{};
   iterations = Lane{};
   dual_residual = Lane{};
+  const auto invert = [&] {
+    for (LaneBlock& block : blocks) on(block, [&](LaneBlock& b, auto operations) { operations.invert(b); });
+  };
+  invert();
   while (true) {
     // lanes near the end wait until all are; those that failed there must first come nearer
     const Lane value = u[3];
@@ -307,6 +313,7 @@ void ConicLanes::run(const EngineOptions& options, LaneMask given) {
       live &= ~done & ~(within & (dual_residual > 0.5 * last_residual));
       last_residual = select(within, dual_residual, last_residual);
     }
+    invert();
   }
 }
 

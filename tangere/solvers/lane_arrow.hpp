@@ -24,11 +24,8 @@ class LaneLu {
     for (int k = 0, at = 0; k < kShared; ++k) {
       // the largest entry of the column comes up by exchanges with each row below
       for (int i = k + 1; i < kShared; ++i, ++at) {
-        const LaneMask exchange = abs(a_[i][k]) > abs(a_[k][k]);
-        exchange_[at] = exchange;
-        const LaneVector upper = a_[k];
-        a_[k] = freeze(exchange, a_[i], upper);
-        a_[i] = freeze(exchange, upper, a_[i]);
+        exchange_[at] = abs(a_[i][k]) > abs(a_[k][k]);
+        for (int j = 0; j < kShared; ++j) exchange(exchange_[at], a_[k][j], a_[i][j]);
       }
       // a pivot that is all rounding error is lifted
       a_[k][k] = 1.0 / select(abs(a_[k][k]) < least[k], least[k], a_[k][k]);
@@ -41,11 +38,7 @@ class LaneLu {
 
   [[nodiscard]] LaneVector solve(LaneVector x) const {
     for (int k = 0, at = 0; k < kShared; ++k) {
-      for (int i = k + 1; i < kShared; ++i, ++at) {
-        const Lane upper = x[k];
-        x[k] = select(exchange_[at], x[i], upper);
-        x[i] = select(exchange_[at], upper, x[i]);
-      }
+      for (int i = k + 1; i < kShared; ++i, ++at) exchange(exchange_[at], x[k], x[i]);
     }
     for (int i = 1; i < kShared; ++i) {
       for (int j = 0; j < i; ++j) x[i] -= a_[i][j] * x[j];
@@ -67,11 +60,7 @@ class LaneLu {
       for (int j = i + 1; j < kShared; ++j) x[i] -= a_[j][i] * x[j];
     }
     for (int k = kShared - 2, at = 5; k >= 0; --k) {
-      for (int i = kShared - 1; i > k; --i, --at) {
-        const Lane upper = x[k];
-        x[k] = select(exchange_[at], x[i], upper);
-        x[i] = select(exchange_[at], upper, x[i]);
-      }
+      for (int i = kShared - 1; i > k; --i, --at) exchange(exchange_[at], x[k], x[i]);
     }
     return x;
   }
@@ -83,11 +72,11 @@ class LaneLu {
   LaneMask exchange_[6];
 };
 
-/// How far a point is from the central path, for any target: the extremes of s z over orthant rows, then what cones
-/// add.
+/// How far a point is from the central path, for any target: the extremes of s z over orthant rows (0 for none), then
+/// what cones add.
 struct LaneProducts {
   Lane least = splat(std::numeric_limits<double>::infinity());
-  Lane most = splat(-std::numeric_limits<double>::infinity());
+  Lane most{};
 };
 
 template <int NY>
@@ -121,7 +110,8 @@ struct LaneArrowOperations {
     }
     for (int j = 0; j < ny * ny; ++j) lu[j] = Lane{};
 
-    // orthant; padding rows (z = 0) do not take part
+    // orthant; padding rows (s z = 0) do not take part
+    const Lane infinity = splat(std::numeric_limits<double>::infinity());
     Lane h[10] = {};
     LaneVector sum{};
     Lane least = products.least;
@@ -132,12 +122,12 @@ struct LaneArrowOperations {
       const Lane s = row[kRowS];
       const Lane z = row[kRowZ];
       const LaneMask real = z > 0.0;
-      const Lane inverse = select(real, row[kRowInverse], Lane{});
+      const Lane inverse = keep(real, row[kRowInverse]);
       row[kRowInverse] = inverse;
       const Lane w = z * inverse;
       const Lane sz = s * z;
-      least = select(real, min(least, sz), least);
-      most = select(real, max(most, sz), most);
+      least = min(least, sz + keep(~real, infinity));
+      most = max(most, sz);
       for (int a = 0, at = 0; a < kShared; ++a) {
         const Lane weighted = w * row[a];
         for (int c = 0; c <= a; ++c, ++at) h[at] += weighted * row[c];

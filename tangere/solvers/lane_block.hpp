@@ -57,6 +57,9 @@ struct LaneVector {
   return {select(live, moved[0], still[0]), select(live, moved[1], still[1]), select(live, moved[2], still[2]),
           select(live, moved[3], still[3])};
 }
+[[nodiscard, gnu::always_inline]] inline LaneVector keep(LaneMask mask, const LaneVector& a) {
+  return {keep(mask, a[0]), keep(mask, a[1]), keep(mask, a[2]), keep(mask, a[3])};
+}
 
 /// A symmetric 4x4 matrix: the lower triangle by rows.
 struct LaneSymmetric {
@@ -139,7 +142,7 @@ struct LaneOperations {
     for (int a = 0; a < kShared; ++a) sum[a] += t * row[a];
   }
 
-  /// The rows' `inverse` = 1 / f(row).
+  /// The rows' `inverse` = 1 / f(row), two by one division.
   template <class F>
   [[gnu::always_inline]] static void invert_rows(Block& b, int stride, F f) {
     Lane* row = b.rows;
@@ -152,6 +155,11 @@ struct LaneOperations {
       row[stride + kRowInverse] = inverse * first;
     }
     if (i < b.num_orthant) row[kRowInverse] = 1.0 / f(row);
+  }
+
+  /// The rows' `inverse` = 1 / (s z), which `assemble` expects and `advance` keeps.
+  static void invert(Block& b) {
+    invert_rows(b, kRowY + num_aux(b), [](const Lane* row) { return row[kRowS] * row[kRowZ] + kTiny; });
   }
 
   /// s = S_u u + S_y y + (offset on orthant rows), for the start.
@@ -190,11 +198,10 @@ struct LaneOperations {
     for (int j = 0; j < ny; ++j) coupling[j] = LaneVector{};
     for (int j = 0; j < ny * ny; ++j) yy[j] = Lane{};
 
-    // orthant: 1 / (s z), two by one division, then Σ w_i row_i row_iᵀ
+    // orthant: Σ w_i row_i row_iᵀ
     Lane h[10];
     for (int i = 0; i < 10; ++i) h[i] = H.v[i];
-    invert_rows(b, stride, [](const Lane* row) { return row[kRowS] * row[kRowZ] + kTiny; });
-    Lane* row = b.rows;
+    const Lane* row = b.rows;
     for (int i = 0; i < b.num_orthant; ++i, row += stride) {
       const Lane z = row[kRowZ];
       const Lane w = z * z * row[kRowInverse];
@@ -316,14 +323,18 @@ struct LaneOperations {
     Lane ratio{};
     LaneVector sum_second{};
     LaneVector sum_centring{};
+    // the step the other way, so that no row is to change sign
+    const LaneVector back = LaneVector{} - du;
+    Lane back_y[kRoom];
+    for (int j = 0; j < ny; ++j) back_y[j] = -dy[j];
     Lane* row = b.rows;
     for (int i = 0; i < b.num_orthant; ++i, row += stride) {
       const Lane z = row[kRowZ];
       const Lane inverse_s = z * row[kRowInverse];
-      const Lane relative = product(row, du, dy, ny) * inverse_s;  // ds / s, and dz / z = -1 - ds / s
-      const Lane beyond = 1.0 + relative;
-      ratio = max(ratio, max(-relative, beyond));
-      const Lane g = -relative * z * beyond;
+      const Lane relative = product(row, back, back_y, ny) * inverse_s;  // -ds / s, and dz / z = -1 - ds / s
+      const Lane beyond = 1.0 - relative;
+      ratio = max(ratio, max(relative, beyond));
+      const Lane g = relative * z * beyond;
       row[kRowG] = g;
       add_row(sum_second, g, row);
       add_row(sum_centring, inverse_s, row);
@@ -375,7 +386,7 @@ struct LaneOperations {
     Lane dy[kRoom];
     back_substitute(b, du, b.rhs, dy, ny);
     for (int j = 0; j < ny; ++j) b.dy[j] = dy[j];
-    Lane ratio{};
+    Lane lowest{};  // of ds / s and dz / z
     Lane* row = b.rows;
     for (int i = 0; i < b.num_orthant; ++i, row += stride) {
       const Lane z = row[kRowZ];
@@ -386,8 +397,9 @@ struct LaneOperations {
       const Lane dz = target * inverse_s - use_second * row[kRowG] - z - relative * z;
       row[kRowDs] = ds;
       row[kRowDz] = dz;
-      ratio = max(ratio, max(-relative, -dz * (row[kRowS] * inverse)));
+      lowest = min(lowest, min(relative, dz * (row[kRowS] * inverse)));
     }
+    Lane ratio = -lowest;
     for (int k = 0; k < b.num_cones; ++k) {
       LaneCone& cone = b.cones[k];
       const LaneVector ds = cone_product(b, k, du, dy, ny);
@@ -402,26 +414,34 @@ struct LaneOperations {
     return ratio;
   }
 
-  /// (s, z, y) += step (ds, dz, dy) in the live lanes; returns sᵀz.
+  /// (s, z, y) += step (ds, dz, dy) in the live lanes, and `invert` if asked for; returns sᵀz.
+  template <bool Invert>
   static Lane advance(Block& b, Lane step, LaneMask live) {
     const int ny = num_aux(b);
     const int stride = kRowY + ny;
+    // nothing is added in the other lanes, whatever their step is
+    step = keep(live, step);
     Lane gap{};
-    Lane* row = b.rows;
-    for (int i = 0; i < b.num_orthant; ++i, row += stride) {
-      const Lane s = select(live, row[kRowS] + step * row[kRowDs], row[kRowS]);
-      const Lane z = select(live, row[kRowZ] + step * row[kRowDz], row[kRowZ]);
+    const auto advance_row = [&](Lane* row) {
+      const Lane s = row[kRowS] + step * keep(live, row[kRowDs]);
+      const Lane z = row[kRowZ] + step * keep(live, row[kRowDz]);
       row[kRowS] = s;
       row[kRowZ] = z;
       gap += s * z;
+      return s * z + kTiny;
+    };
+    if constexpr (Invert) {
+      invert_rows(b, stride, advance_row);
+    } else {
+      for (int i = 0; i < b.num_orthant; ++i) (void)advance_row(b.rows + stride * i);
     }
     for (int k = 0; k < b.num_cones; ++k) {
       LaneCone& cone = b.cones[k];
-      cone.s = freeze(live, plus(cone.s, step, cone.ds), cone.s);
-      cone.z = freeze(live, plus(cone.z, step, cone.dz), cone.z);
+      cone.s = plus(cone.s, step, keep(live, cone.ds));
+      cone.z = plus(cone.z, step, keep(live, cone.dz));
       gap += dot(cone.s, cone.z);
     }
-    for (int j = 0; j < ny; ++j) b.y[j] = select(live, b.y[j] + step * b.dy[j], b.y[j]);
+    for (int j = 0; j < ny; ++j) b.y[j] += step * keep(live, b.dy[j]);
     return gap;
   }
 
