@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tangere/proximity/pose_check.hpp"
 
@@ -138,10 +139,33 @@ Vector12 smoothed_gradient(const Pose& X_WA, const Pose& X_AB, const ConicPoint&
 
 }  // namespace
 
+/// The entries by key, equal ones in the order of their index. Keys are few, and often the same many times in a row.
+void LanePlan::sort_by_key() {
+  const auto place = [&](std::uint64_t key) {
+    return std::lower_bound(keys_.begin(), keys_.end(), key, [](const Key& a, std::uint64_t k) { return a.key < k; });
+  };
+  keys_.clear();
+  auto at = keys_.end();
+  for (const Entry& entry : unsorted_) {
+    if (at == keys_.end() || at->key != entry.key) at = place(entry.key);
+    if (at == keys_.end() || at->key != entry.key) at = keys_.insert(at, {entry.key, 0});
+    ++at->next;
+  }
+  std::size_t next = 0;
+  for (Key& key : keys_) next += std::exchange(key.next, next);
+  entries_.resize(unsorted_.size());
+  at = keys_.begin();
+  for (const Entry& entry : unsorted_) {
+    if (at->key != entry.key) at = place(entry.key);
+    entries_[at->next++] = entry;
+  }
+}
+
 void LanePlan::make(std::span<const PosedPair> pairs, const ScalingOptions& options) {
-  entries_.clear();
+  unsorted_.clear();
   groups_.clear();
   singles_.clear();
+  unsorted_.reserve(pairs.size());
   entries_.reserve(pairs.size());
   groups_.reserve(pairs.size());
   singles_.reserve(pairs.size());
@@ -155,10 +179,9 @@ void LanePlan::make(std::span<const PosedPair> pairs, const ScalingOptions& opti
     const ConvexSet& A = *pairs[i].A->support_terms()->set;
     const ConvexSet& B = *pairs[i].B->support_terms()->set;
     const std::uint64_t key_A = encoded(lane_shape(A.rows.view(), A.scaled));
-    entries_.push_back({key_A << kShapeBits | encoded(lane_shape(B.rows.view(), B.scaled)), i, &A, &B});
+    unsorted_.push_back({key_A << kShapeBits | encoded(lane_shape(B.rows.view(), B.scaled)), i, &A, &B});
   }
-  std::sort(entries_.begin(), entries_.end(),
-            [](const Entry& a, const Entry& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
+  sort_by_key();
   for (std::size_t first = 0; first < entries_.size();) {
     const std::uint64_t key = entries_[first].key;
     std::size_t last = first + 1;

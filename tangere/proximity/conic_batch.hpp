@@ -58,7 +58,16 @@ class LanePlan {
   [[nodiscard]] std::span<const std::size_t> singles() const { return singles_; }
 
  private:
+  void sort_by_key();
+
+  /// A key, and where its next entry goes.
+  struct Key {
+    std::uint64_t key;
+    std::size_t next;
+  };
   std::vector<Entry> entries_;
+  std::vector<Entry> unsorted_;
+  std::vector<Key> keys_;
   std::vector<Group> groups_;
   std::vector<std::size_t> singles_;
 };

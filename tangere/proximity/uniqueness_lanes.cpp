@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "tangere/proximity/conic_batch.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 constexpr int kMostColumns = 12;
 constexpr int kMostActive = 16;
 
-/// Rank of a growing list of rows in each lane, by Gram–Schmidt; of as many columns as are said, or of `Columns`.
+/// Rank of a growing list of rows in each lane, by Gram–Schmidt; of as many columns as are said, or of `Columns` if
+/// that is not negative.
 template <int Columns>
 class LaneRank {
  public:
@@ -42,25 +44,30 @@ class LaneRank {
       for (int c = 0; c < columns; ++c) r[c] = select(again, q[c], r[c]);
       left = select(again, square(q), left);
     }
-    const LaneMask keep = open & (left > kParallel * kParallel * before);
-    if (!any(keep)) return;
-    const Lane inverse = 1.0 / sqrt(left);
-    for (int k = 0; k < columns; ++k) {
-      const LaneMask here = keep & (rank_ == static_cast<double>(k));
+    const LaneMask independent = open & (left > kParallel * kParallel * before);
+    if (!any(independent)) return;
+    const Lane inverse = 1.0 / left;
+    // mostly all lanes have come equally far
+    for (int k = 0; k <= used_ && k < columns; ++k) {
+      const LaneMask here = independent & (rank_ == static_cast<double>(k));
       if (!any(here)) continue;
       if (k == used_) {
-        for (int c = 0; c < columns; ++c) basis_[k][c] = Lane{};
+        for (int c = 0; c < columns; ++c) basis_[k][c] = keep(here, r[c]);
+        inverse_[k] = keep(here, inverse);
         ++used_;
+        break;
       }
-      for (int c = 0; c < columns; ++c) basis_[k][c] = select(here, inverse * r[c], basis_[k][c]);
+      // zero in these lanes before
+      for (int c = 0; c < columns; ++c) basis_[k][c] += keep(here, r[c]);
+      inverse_[k] += keep(here, inverse);
     }
-    rank_ = select(keep, rank_ + 1.0, rank_);
+    rank_ += keep(independent, splat(1.0));
   }
   [[nodiscard]] const Lane& rank() const { return rank_; }
 
  private:
   static constexpr int kRoom = Columns > 0 ? Columns : kMostColumns;
-  [[nodiscard]] int columns() const { return Columns > 0 ? Columns : num_columns_; }
+  [[nodiscard]] int columns() const { return Columns >= 0 ? Columns : num_columns_; }
   [[nodiscard]] Lane square(const Lane* r) const {
     Lane sum{};
     for (int c = 0; c < columns(); ++c) sum += r[c] * r[c];
@@ -70,6 +77,7 @@ class LaneRank {
     for (int k = 0; k < used_; ++k) {
       Lane t{};
       for (int c = 0; c < columns(); ++c) t += r[c] * basis_[k][c];
+      t *= inverse_[k];
       for (int c = 0; c < columns(); ++c) r[c] -= t * basis_[k][c];
     }
   }
@@ -77,7 +85,9 @@ class LaneRank {
   int num_columns_;
   int used_ = 0;
   Lane rank_{};
+  /// Orthogonal rows, and one over their squares.
   Lane basis_[kRoom][kRoom];
+  Lane inverse_[kRoom];
 };
 
 /// What is large and what is small at the solutions, see uniqueness.cpp.
@@ -87,55 +97,52 @@ struct LaneMeasure {
   Lane vanishing;
 };
 
-/// The active orthant rows of one side in every lane.
+/// The active orthant rows of one side in every lane, rows over (u, y).
 struct ActiveRows {
   int count[kLanes] = {};
   int most = 0;
   /// Lanes with more than there is room for.
   unsigned crowded = 0;
-  const Lane* rows[kLanes][kMostActive];
+  /// The k-th of every lane; zeros in lanes that have no k-th.
+  Lane rows[kMostActive][kMostColumns];
 
-  ActiveRows(const LaneBlock& b, const LaneMeasure& measure) {
+  ActiveRows(const LaneBlock& b, const LaneMeasure& measure, Lane inverse_size) {
+    const Lane* from[kMostActive][kLanes];
     const Lane* row = b.rows;
     for (int i = 0; i < b.num_orthant; ++i, row += b.stride()) {
       for (unsigned acting = bits(row[kRowZ] * measure.reach > measure.threshold); acting != 0; acting &= acting - 1) {
         const int l = std::countr_zero(acting);
         if (count[l] < kMostActive) {
-          rows[l][count[l]++] = row;
+          from[count[l]++][l] = row;
         } else {
           crowded |= 1U << static_cast<unsigned>(l);
         }
       }
     }
     most = *std::max_element(count, count + kLanes);
+    const int ny = b.num_aux;
+    for (int k = 0; k < most; ++k) {
+      Lane* to = rows[k];
+      for (int c = 0; c < kShared + ny; ++c) to[c] = Lane{};
+      for (int l = 0; l < kLanes; ++l) {
+        if (k >= count[l]) continue;
+        // by whole registers: a register does not come soon from memory that was written number by number
+        LaneMask only{};
+        only[l] = -1;
+        for (int a = 0; a < kShared; ++a) to[a] += keep(only, from[k][l][kRowU + a]);
+        for (int j = 0; j < ny; ++j) to[kShared + j] += keep(only, from[k][l][kRowY + j]);
+      }
+      to[3] *= inverse_size;
+    }
   }
 };
-
-/// Calls f(row), a row over (u, y), for the k-th active orthant row of every lane.
-template <class F>
-void for_active_rows(const LaneBlock& b, const ActiveRows& active, Lane inverse_size, F f) {
-  const int ny = b.num_aux;
-  for (int k = 0; k < active.most; ++k) {
-    alignas(sizeof(Lane)) double numbers[kMostColumns][kLanes] = {};
-    for (int l = 0; l < kLanes; ++l) {
-      if (k >= active.count[l]) continue;
-      const Lane* from = active.rows[l][k];
-      for (int a = 0; a < kShared; ++a) numbers[a][l] = from[kRowU + a][l];
-      for (int j = 0; j < ny; ++j) numbers[kShared + j][l] = from[kRowY + j][l];
-    }
-    Lane row[kMostColumns];
-    for (int c = 0; c < kShared + ny; ++c) row[c] = *reinterpret_cast<const Lane*>(numbers[c]);
-    row[3] *= inverse_size;
-    f(row);
-  }
-}
 
 /// The conditions and the gradients of the active constraints of a block, as f(row). A cone on its boundary has the
 /// directions across s as conditions and the normal there as gradient; at its apex, all rows are both.
 template <class F>
 void for_conditions(const LaneBlock& b, const ActiveRows& active, const LaneMeasure& measure, Lane inverse_size, F f) {
   const int columns = kShared + b.num_aux;
-  for_active_rows(b, active, inverse_size, f);
+  for (int k = 0; k < active.most; ++k) f(active.rows[k]);
   for (int k = 0; k < b.num_cones; ++k) {
     const LaneCone& cone = b.cones[k];
     const LaneMask acts = cone.z[0] * measure.reach > measure.threshold;
@@ -159,7 +166,7 @@ void for_conditions(const LaneBlock& b, const ActiveRows& active, const LaneMeas
 template <class F>
 Lane for_gradients(const LaneBlock& b, const ActiveRows& active, const LaneMeasure& measure, Lane inverse_size, F f) {
   const int columns = kShared + b.num_aux;
-  for_active_rows(b, active, inverse_size, f);
+  for (int k = 0; k < active.most; ++k) f(active.rows[k]);
   Lane count;
   for (int l = 0; l < kLanes; ++l) count[l] = static_cast<double>(active.count[l]);
   for (int k = 0; k < b.num_cones; ++k) {
@@ -191,23 +198,23 @@ struct LaneFreedom {
   Lane point{};
 };
 
-/// `WithOwn`: a side has variables of its own.
-template <bool WithOwn>
+/// Own: the number of both sides' own variables if known when compiled, else -1.
+template <int Own>
 LaneFreedom count_freedoms(const LaneBlock* blocks, const ActiveRows* active, const LaneMeasure& measure,
                            const Lane* inverse_size) {
   const int ny[2] = {blocks[0].num_aux, blocks[1].num_aux};
-  const int num_aux = ny[0] + ny[1];
+  const int num_aux = Own >= 0 ? Own : ny[0] + ny[1];
   // a row of one side as one over the first shared variables and both sides' own
   Lane wide[kMostColumns];
   const auto spread = [&](int k, const Lane* row, int num_shared) -> const Lane* {
-    if constexpr (!WithOwn) return row;
+    if constexpr (Own == 0) return row;
     const int own = num_shared + (k == 0 ? 0 : ny[0]);
     for (int a = 0; a < num_shared; ++a) wide[a] = row[a];
     for (int j = 0; j < num_aux; ++j) wide[num_shared + j] = Lane{};
     for (int j = 0; j < ny[k]; ++j) wide[own + j] = row[kShared + j];
     return wide;
   };
-  constexpr int kAll = WithOwn ? 0 : kShared;
+  constexpr int kAll = Own >= 0 ? kShared + Own : -1;
   LaneFreedom out;
 
   // normal: rank G_A + rank G_B - rank [G_A; G_B], which is 0 where all gradients are independent
@@ -221,7 +228,7 @@ LaneFreedom count_freedoms(const LaneBlock* blocks, const ActiveRows* active, co
   }
   const LaneMask dependent = both.rank() < num_gradients;
   if (any(dependent)) {
-    LaneRank<kAll> only_B(kShared + ny[1]);
+    LaneRank<-1> only_B(kShared + ny[1]);
     (void)for_gradients(blocks[1], active[1], measure, inverse_size[1], [&](const Lane* row) { only_B.add(row); });
     out.normal = select(dependent, rank_A + only_B.rank() - both.rank(), Lane{});
   }
@@ -229,13 +236,13 @@ LaneFreedom count_freedoms(const LaneBlock* blocks, const ActiveRows* active, co
   // point: gradients that span everything leave it no way; else count the conditions
   const LaneMask open = both.rank() < static_cast<double>(kShared + num_aux);
   if (!any(open)) return out;
-  LaneRank<WithOwn ? 0 : 3> point(3 + num_aux);
-  LaneRank<0> auxiliaries(num_aux);
+  LaneRank<Own >= 0 ? 3 + Own : -1> point(3 + num_aux);
+  LaneRank<Own> auxiliaries(num_aux);
   for (int k = 0; k < 2; ++k) {
     for_conditions(blocks[k], active[k], measure, inverse_size[k], [&](const Lane* row) {
       const Lane* at_once = spread(k, row, 3);
       point.add(at_once);
-      if (WithOwn && ny[k] > 0) auxiliaries.add(at_once + 3);
+      if (Own != 0 && ny[k] > 0) auxiliaries.add(at_once + 3);
     });
   }
   out.point = select(open, 3.0 - (point.rank() - auxiliaries.rank()), Lane{});
@@ -267,9 +274,12 @@ void freedoms(const ConicLanes& lanes, const LaneSets& sets, unsigned wanted, Fr
     const double least = std::min(radius[0], radius[1]);
     for (int k = 0; k < 2; ++k) inverse_size[k][l] = 1.0 / std::min(radius[k], 1e3 * least);
   }
-  const ActiveRows active[2] = {{blocks[0], measure}, {blocks[1], measure}};
-  const LaneFreedom free = num_aux > 0 ? count_freedoms<true>(blocks, active, measure, inverse_size)
-                                       : count_freedoms<false>(blocks, active, measure, inverse_size);
+  const ActiveRows active[2] = {{blocks[0], measure, inverse_size[0]}, {blocks[1], measure, inverse_size[1]}};
+  const auto count = [&](auto own) { return count_freedoms<own()>(blocks, active, measure, inverse_size); };
+  const LaneFreedom free = num_aux == 0   ? count(std::integral_constant<int, 0>{})
+                           : num_aux == 1 ? count(std::integral_constant<int, 1>{})
+                           : num_aux == 2 ? count(std::integral_constant<int, 2>{})
+                                          : count(std::integral_constant<int, -1>{});
   const unsigned crowded = active[0].crowded | active[1].crowded;
   for (int l = 0; l < kLanes; ++l) {
     if ((wanted >> static_cast<unsigned>(l) & 1U) == 0) continue;

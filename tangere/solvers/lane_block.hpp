@@ -380,7 +380,7 @@ struct LaneOperations {
   }
 
   /// Combined step: ds, dz and the reciprocal of the longest step.
-  static Lane combine(Block& b, const LaneVector& du, Lane target, Lane use_second) {
+  static Lane combine(Block& b, LaneVector du, Lane target, Lane use_second) {
     const int ny = num_aux(b);
     const int stride = kRowY + ny;
     Lane dy[kRoom];
