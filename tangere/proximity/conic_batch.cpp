@@ -139,6 +139,15 @@ Vector12 smoothed_gradient(const Pose& X_WA, const Pose& X_AB, const ConicPoint&
 
 }  // namespace
 
+LanePlan::Side::Side(const ConvexSet& of)
+    : set(&of),
+      orthant_u(of.rows.view().orthant_rows_u),
+      orthant_y(of.rows.view().orthant_rows_y),
+      cone_u(of.rows.view().cone_u),
+      cone_y(of.rows.view().cone_y),
+      aux_start(of.aux_start.data()),
+      num_orthant(of.rows.view().num_orthant) {}
+
 /// The entries by key, equal ones in the order of their index. Keys are few, and often the same many times in a row.
 void LanePlan::sort_by_key() {
   const auto place = [&](std::uint64_t key) {
@@ -146,27 +155,27 @@ void LanePlan::sort_by_key() {
   };
   keys_.clear();
   auto at = keys_.end();
-  for (const Entry& entry : unsorted_) {
+  for (const Entry& entry : entries_) {
     if (at == keys_.end() || at->key != entry.key) at = place(entry.key);
     if (at == keys_.end() || at->key != entry.key) at = keys_.insert(at, {entry.key, 0});
     ++at->next;
   }
   std::size_t next = 0;
   for (Key& key : keys_) next += std::exchange(key.next, next);
-  entries_.resize(unsorted_.size());
+  order_.resize(entries_.size());
   at = keys_.begin();
-  for (const Entry& entry : unsorted_) {
-    if (at->key != entry.key) at = place(entry.key);
-    entries_[at->next++] = entry;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (at->key != entries_[i].key) at = place(entries_[i].key);
+    order_[at->next++] = i;
   }
 }
 
 void LanePlan::make(std::span<const PosedPair> pairs, const ScalingOptions& options) {
-  unsorted_.clear();
+  entries_.clear();
   groups_.clear();
   singles_.clear();
-  unsorted_.reserve(pairs.size());
   entries_.reserve(pairs.size());
+  order_.reserve(pairs.size());
   groups_.reserve(pairs.size());
   singles_.reserve(pairs.size());
   const Ahead ahead(pairs);
@@ -179,13 +188,13 @@ void LanePlan::make(std::span<const PosedPair> pairs, const ScalingOptions& opti
     const ConvexSet& A = *pairs[i].A->support_terms()->set;
     const ConvexSet& B = *pairs[i].B->support_terms()->set;
     const std::uint64_t key_A = encoded(lane_shape(A.rows.view(), A.scaled));
-    unsorted_.push_back({key_A << kShapeBits | encoded(lane_shape(B.rows.view(), B.scaled)), i, &A, &B});
+    entries_.push_back({key_A << kShapeBits | encoded(lane_shape(B.rows.view(), B.scaled)), i, {Side(A), Side(B)}});
   }
   sort_by_key();
   for (std::size_t first = 0; first < entries_.size();) {
-    const std::uint64_t key = entries_[first].key;
+    const std::uint64_t key = entries_[order_[first]].key;
     std::size_t last = first + 1;
-    while (last < entries_.size() && last - first < kLanes && entries_[last].key == key) ++last;
+    while (last < entries_.size() && last - first < kLanes && entries_[order_[last]].key == key) ++last;
     groups_.push_back({.first = first,
                        .count = static_cast<int>(last - first),
                        .A = decoded(key >> kShapeBits),
@@ -195,30 +204,24 @@ void LanePlan::make(std::span<const PosedPair> pairs, const ScalingOptions& opti
 }
 
 void LanePlan::prefetch(std::size_t group, std::span<const PosedPair> pairs, std::span<Scaling> results) const {
-  const auto for_sets = [&](std::size_t g, auto f) {
-    if (g >= groups_.size()) return;
-    for (int l = 0; l < groups_[g].count; ++l) {
-      const Entry& entry = this->entry(groups_[g], l);
-      f(*entry.A);
-      f(*entry.B);
-    }
-  };
-  for_sets(group + 4, [](const ConvexSet& set) { prefetch_header(set); });
-  for_sets(group + 2, [](const ConvexSet& set) {
-    constexpr int kNumber = static_cast<int>(sizeof(double));
-    const ConicRowsView& rows = set.rows.view();
-    prefetch_bytes(rows.orthant_rows_u, kNumber * kShared * rows.num_orthant);
-    prefetch_bytes(rows.cone_u, kNumber * 4 * kShared * rows.num_cones);
-    if (rows.num_aux == 0) return;
-    prefetch_bytes(rows.orthant_rows_y, kNumber * rows.num_aux * rows.num_orthant);
-    prefetch_bytes(rows.cone_y, kNumber * 4 * rows.num_aux * rows.num_cones);
-    prefetch_bytes(set.aux_start.data(), kNumber * kShared * rows.num_aux);
-  });
   if (group + 2 >= groups_.size()) return;
-  for (int l = 0; l < groups_[group + 2].count; ++l) {
-    const std::size_t i = entry(groups_[group + 2], l).index;
-    prefetch_bytes(&pairs[i], static_cast<int>(sizeof(PosedPair)));
-    prefetch_bytes(&results[i], static_cast<int>(sizeof(Scaling)));
+  const Group& next = groups_[group + 2];
+  const auto prefetch_side = [](const Side& side, const LaneShape& shape) {
+    constexpr int kNumber = static_cast<int>(sizeof(double));
+    prefetch_bytes(side.orthant_u, kNumber * kShared * side.num_orthant);
+    prefetch_bytes(side.cone_u, kNumber * 4 * kShared * shape.num_cones);
+    __builtin_prefetch(&side.set->scaled);
+    if (shape.num_aux == 0) return;
+    prefetch_bytes(side.orthant_y, kNumber * shape.num_aux * side.num_orthant);
+    prefetch_bytes(side.cone_y, kNumber * 4 * shape.num_aux * shape.num_cones);
+    prefetch_bytes(side.aux_start, kNumber * kShared * shape.num_aux);
+  };
+  for (int l = 0; l < next.count; ++l) {
+    const Entry& entry = this->entry(next, l);
+    prefetch_side(entry.sides[0], next.A);
+    prefetch_side(entry.sides[1], next.B);
+    prefetch_bytes(&pairs[entry.index], static_cast<int>(sizeof(PosedPair)));
+    prefetch_bytes(&results[entry.index], static_cast<int>(sizeof(Scaling)));
   }
 }
 
@@ -234,37 +237,36 @@ void LaneSolver::gather(int side, const LaneShape& shape) {
   alignas(32) static constexpr double kZeros[kMaxLaneAux] = {};
   LaneBlock& b = engine_.blocks[side];
   storage_[side].bind(shape.num_orthant, shape.num_cones, shape.num_aux, b);
-  ConicRowsView views[kLanes];
-  for (int l = 0; l < kLanes; ++l) views[l] = sets_[side][l]->rows.view();
+  const LanePlan::Side* const(&sets)[kLanes] = sides_[side];
   const int ny = shape.num_aux;
   const double* from[kLanes];
   for (int i = 0; i < shape.num_orthant; ++i) {
     Lane* row = b.rows + b.stride() * i;
     for (int l = 0; l < kLanes; ++l) {
-      from[l] = i < views[l].num_orthant ? views[l].orthant_rows_u + kShared * i : kZeros;
+      from[l] = i < sets[l]->num_orthant ? sets[l]->orthant_u + kShared * i : kZeros;
     }
     gather4(from, row);
     if (ny == 0) continue;
     auto* out = reinterpret_cast<double*>(row + kRowY);
     for (int l = 0; l < kLanes; ++l) {
-      const double* own = i < views[l].num_orthant ? views[l].orthant_rows_y + ny * i : kZeros;
+      const double* own = i < sets[l]->num_orthant ? sets[l]->orthant_y + ny * i : kZeros;
       for (int j = 0; j < ny; ++j) out[kLanes * j + l] = own[j];
     }
   }
   for (int k = 0; k < shape.num_cones; ++k) {
     for (int a = 0; a < kShared; ++a) {
-      for (int l = 0; l < kLanes; ++l) from[l] = views[l].cone_u + 4 * (kShared * k + a);
+      for (int l = 0; l < kLanes; ++l) from[l] = sets[l]->cone_u + 4 * (kShared * k + a);
       gather4(from, b.cones[k].column[a].v);
     }
     for (int j = 0; j < ny; ++j) {
-      for (int l = 0; l < kLanes; ++l) from[l] = views[l].cone_y + 4 * (ny * k + j);
+      for (int l = 0; l < kLanes; ++l) from[l] = sets[l]->cone_y + 4 * (ny * k + j);
       gather4(from, b.cone_y[ny * k + j].v);
     }
   }
   for (int j = 0; j < ny; ++j) {
     for (int a = 0; a < kShared; ++a) {
       auto* out = reinterpret_cast<double*>(&aux_start_[side][j][a]);
-      for (int l = 0; l < kLanes; ++l) out[l] = sets_[side][l]->aux_start(j, a);
+      for (int l = 0; l < kLanes; ++l) out[l] = sets[l]->aux_start[ny * a + j];
     }
   }
 }
@@ -338,9 +340,8 @@ void LaneSolver::set_up_block(int side, const LaneShape& shape, const LaneVector
   Lane offset{};
   Lane num_rows{};
   for (int l = 0; l < kLanes; ++l) {
-    const ConicRowsView& rows = sets_[side][l]->rows.view();
-    num_rows[l] = static_cast<double>(rows.num_orthant);
-    if (shape.half_space) offset[l] = rows.orthant_offset[0];
+    num_rows[l] = static_cast<double>(sides_[side][l]->num_orthant);
+    if (shape.half_space) offset[l] = sets_[side][l]->rows.view().orthant_offset[0];
   }
   engine_.degree += num_rows + static_cast<double>(2 * shape.num_cones);
   with_lane_operations<LaneOperations>(b, [&](auto operations) { operations.evaluate(b, from_center, offset); });
@@ -436,8 +437,10 @@ unsigned LaneSolver::solve(const LanePlan& plan, const LanePlan::Group& group, s
   for (int l = 0; l < kLanes; ++l) {
     const LanePlan::Entry& entry = plan.entry(group, l);
     const PosedPair& pair = pairs[entry.index];
-    sets_[0][l] = entry.A;
-    sets_[1][l] = entry.B;
+    for (int k = 0; k < 2; ++k) {
+      sides_[k][l] = &entry.sides[k];
+      sets_[k][l] = entry.sides[k].set;
+    }
     const Matrix3 R_AW = pair.X_WA.R.transpose();
     X_AB_[l] = {R_AW * pair.X_WB.R, R_AW * (pair.X_WB.p - pair.X_WA.p)};
     for (int a = 0; a < 3; ++a) {

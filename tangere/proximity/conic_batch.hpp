@@ -42,15 +42,26 @@ class LanePlan {
   void make(std::span<const PosedPair> pairs, const ScalingOptions& options);
 
   [[nodiscard]] std::span<const Group> groups() const { return groups_; }
-  /// The pair in a lane of a group; lanes that are left have the last pair again.
+  /// A set, and where its numbers are: each look at the set itself would wait for other memory.
+  struct Side {
+    explicit Side(const ConvexSet& set);
+
+    const ConvexSet* set;
+    const double* orthant_u;
+    const double* orthant_y;
+    const double* cone_u;
+    const double* cone_y;
+    const double* aux_start;
+    int num_orthant;
+  };
   struct Entry {
     std::uint64_t key;
     std::size_t index;
-    const ConvexSet* A;
-    const ConvexSet* B;
+    Side sides[2];
   };
+  /// The pair in a lane of a group; lanes that are left have the last pair again.
   [[nodiscard]] const Entry& entry(const Group& group, int lane) const {
-    return entries_[group.first + static_cast<std::size_t>(std::min(lane, group.count - 1))];
+    return entries_[order_[group.first + static_cast<std::size_t>(std::min(lane, group.count - 1))]];
   }
   /// Asks for the memory of the groups after this one.
   void prefetch(std::size_t group, std::span<const PosedPair> pairs, std::span<Scaling> results) const;
@@ -66,7 +77,8 @@ class LanePlan {
     std::size_t next;
   };
   std::vector<Entry> entries_;
-  std::vector<Entry> unsorted_;
+  /// The entries by key.
+  std::vector<std::size_t> order_;
   std::vector<Key> keys_;
   std::vector<Group> groups_;
   std::vector<std::size_t> singles_;
@@ -98,6 +110,7 @@ class LaneSolver {
   LaneStorage storage_[2];
   RankStorage rank_storage_;
   LaneSets sets_ = {};
+  const LanePlan::Side* sides_[2][kLanes] = {};
   Pose X_AB_[kLanes];
   Lane R_[3][3];
   Lane d_[3];
