@@ -68,6 +68,7 @@ void prefetch_header(const ConvexSet& set) {
   __builtin_prefetch(&set.rows);
   __builtin_prefetch(&set.rows.view());
   __builtin_prefetch(&set.rows.view().cone_offset);
+  __builtin_prefetch(&set.aux_start);
   __builtin_prefetch(&set.scaled);
 }
 
@@ -204,8 +205,8 @@ void LanePlan::make(std::span<const PosedPair> pairs, const ScalingOptions& opti
 }
 
 void LanePlan::prefetch(std::size_t group, std::span<const PosedPair> pairs, std::span<Scaling> results) const {
-  if (group + 2 >= groups_.size()) return;
-  const Group& next = groups_[group + 2];
+  if (group + 4 >= groups_.size()) return;
+  const Group& next = groups_[group + 4];
   const auto prefetch_side = [](const Side& side, const LaneShape& shape) {
     constexpr int kNumber = static_cast<int>(sizeof(double));
     prefetch_bytes(side.orthant_u, kNumber * kShared * side.num_orthant);
