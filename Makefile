@@ -28,7 +28,7 @@ demo: packages-demo build  ## build, then show what the engine does
 
 test: packages-test test-dev  ## build with asserts alive and run every test
 
-build: compile-release  ## optimised build: build/bin/tangere, build/bin/bench_*
+build: packages-build compile-release  ## optimised build: build/bin/tangere, build/bin/bench_*
 
 bench: packages-bench build  ## measure, beside the papers' figures and FCL on the same pairs
 	@found=0; for program in build/bin/bench_*; do \
