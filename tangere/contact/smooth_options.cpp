@@ -33,6 +33,8 @@ std::string_view to_string(SmoothRung rung) {
 
 void SmoothOptions::verify() const {
   detail::require_range("kappa", kappa, 1e-12, 0.1);
+  detail::require_range("compliance", compliance, 0.0, 1.0);
+  if (gradient_kappa != 0.0) detail::require_range("gradient_kappa", gradient_kappa, 1e-12, 0.1);
   detail::require_range("tolerance", tolerance, 1e-12, 1.0);
   detail::require_range("max_iterations", max_iterations, 1, 1000);
   detail::require_range("points", points, 1, 5);

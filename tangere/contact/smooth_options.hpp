@@ -32,6 +32,11 @@ struct SmoothOptions {
   /// Contact acts at α − 1 − d κ, d the number of cones of the pair's collision: pairs do not penetrate. Without
   /// (the paper's form) bodies at rest overlap by a few κ of their size.
   bool shift = true;
+  /// Contact and joint limits give way by this part of κ times their impulse (units): s_γ = α − 1 − d κ + compliance κ
+  /// γ. So there is an answer also where there is no room for all of them (what fits exactly between two walls, a limit
+  /// from both sides at once), with impulses that are bounded. What pushes by up to 1 / √compliance of its unit, 30 m
+  /// c, does not penetrate by it.
+  double compliance = 1e-3;
   /// Norms of a solution, as a part of κ.
   double tolerance = 0.1;
   /// Of the warm and the cold start. The central path has 50 times as many, other starts four times (not bilevel).
@@ -51,6 +56,9 @@ struct SmoothOptions {
   double margin = 0.1;
   /// A step that cannot be solved is halved, and halved again, down to this part of it; 1: never.
   double smallest_part = 0.125;
+  /// Derivatives are those of the step at this relaxation instead, solved on from the contact of the step (0: at
+  /// kappa): gradients that see contact from farther away, of motions that are as stiff as ever.
+  double gradient_kappa = 0.0;
   /// Newton steps beyond the tolerance before derivatives are taken; fewer if norms are below 1e-6 κ before.
   int num_refinements = 2;
   /// Derivatives at κ ≤ 1e-4 leave out pairs of sets with faces or edges whose impulse is smaller than their gap (in

@@ -107,7 +107,7 @@ double SmoothPair::evaluate(double shift, const SideVelocity& at_A, const SideVe
 
   r_g_ << A.f + B.f, A.a + B.a - 1.0;
   worst = larger_norm(worst, r_g_.cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
-  r_gap_ = at.s[0] - (alpha - 1.0 - shift);
+  r_gap_ = at.s[0] - (alpha - 1.0 - shift + compliance * at.z[0]);
   worst = larger_norm(worst, std::abs(r_gap_));
 
   v_rel_ = at_B.at_x - at_A.at_x;
@@ -233,7 +233,7 @@ void SmoothPair::respond_to_twists(const Vector6& W) {
   }
 
   // γ, friction, and the impulse
-  const Eigen::Matrix<double, 1, Count> gamma = (-at.z[0] / at.s[0]) * X.row(3);
+  const Eigen::Matrix<double, 1, Count> gamma = (-at.z[0] / stiffness()) * X.row(3);
   const Vector3 tangential = W.head<3>() - at.z[0] * n;
   Rows F = n * (gamma - tangential.transpose() * dn) + at.z[0] * dn;
   if (shape == FrictionShape::pyramid) F += n.cross(tangential) * spin;
@@ -298,7 +298,7 @@ void SmoothPair::respond(const double* r_A, const double* r_B, const double* r, 
   A.forces(r_A, g_A);
   B.forces(r_B, g_B);
   collision_change(g_A, g_B, g_A + g_B + r_g_, own_);
-  own_.gamma = (r[0] - at.z[0] * (own_.alpha - r_gap_)) / at.s[0];
+  own_.gamma = (r[0] - at.z[0] * (own_.alpha - r_gap_)) / stiffness();
   own_.e.setZero();
   own_.b.setZero();
   if (num_friction > 0) {
@@ -319,7 +319,7 @@ void SmoothPair::respond(const double* r_A, const double* r_B, const double* r, 
 Vector6 SmoothPair::respond_outside(const Outside& outside) const {
   Change change;
   collision_change(outside.g_A, outside.g_B, outside.g_A + outside.g_B, change);
-  change.gamma = -at.z[0] / at.s[0] * (change.alpha - outside.gap);
+  change.gamma = -at.z[0] / stiffness() * (change.alpha - outside.gap);
   change.e.setZero();
   change.b.setZero();
   if (num_friction > 0) {
@@ -344,8 +344,8 @@ void SmoothPair::recover_contact(const double* r, const Vector6& xi_A, const Vec
   const Vector4 u = X_xi_ * xi;
   dx = own_.x + u.head<3>();
   dalpha = own_.alpha + u[3];
-  ds[0] = dalpha - r_gap_;
-  dz[0] = (r[0] - at.z[0] * ds[0]) / at.s[0];
+  dz[0] = (r[0] - at.z[0] * (dalpha - r_gap_)) / stiffness();
+  ds[0] = dalpha - r_gap_ + compliance * dz[0];
   if (num_friction == 0) return;
   const Vector3 e = own_.e + e_xi_ * xi + e_U_ * dU;
   const Vector3 b = own_.b + b_xi_ * xi + b_U_ * dU;

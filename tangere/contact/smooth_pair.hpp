@@ -89,6 +89,8 @@ class SmoothPair {
   bool moves_A = true;
   bool moves_B = true;
 
+  /// s_γ = α − 1 − shift + compliance γ.
+  double compliance = 0.0;
   int num_friction = 0;
   double friction = 0.0;
   double torsion_radius = 0.0;
@@ -108,6 +110,8 @@ class SmoothPair {
   [[nodiscard]] Vector6 respond_outside(const Outside& outside) const;
 
  private:
+  /// −γ / stiffness is dγ/dα.
+  [[nodiscard]] double stiffness() const { return at.s[0] + compliance * at.z[0]; }
   struct Change {
     Vector3 x;
     double alpha;

@@ -59,6 +59,8 @@ struct PairSlot {
   /// b of rebound.hpp, and its place among the rebounds; -1 for pairs that neither bounce nor overlap.
   double rebound_gap = 0.0;
   int rebound = -1;
+  /// Metres by which the plane of a half-space is lowered (SingleLevelContact::sunk).
+  double sunk = 0.0;
   int island = 0;
   int first_row = 0;
   int first_y = 0;
@@ -123,6 +125,8 @@ struct SmoothProblem {
   const CoordinateUnits* units = nullptr;
   double time_step = 0.0;
   double kappa = 0.0;
+  /// Of contact and of limits, in units.
+  double compliance = 0.0;
   bool frozen_normal = false;
   /// Collisions are solved at every iterate (bilevel.hpp): their rows are not the interior point's.
   bool bilevel = false;

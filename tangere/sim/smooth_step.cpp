@@ -200,10 +200,51 @@ void chain(const StepJacobians& before, const StepJacobians& after, StepJacobian
   out.v_u = after.v_q * before.q_u + after.v_v * before.v_u + after.v_u;
 }
 
+/// Where derivatives are taken: a step, and what belongs to it.
+struct GradientStep {
+  const World& world;
+  const Tape& tape;
+  Workspace::Memory& m;
+};
+
+/// Whether derivatives are of another step than the tape's.
+bool relaxes_further(const World& world) {
+  const SmoothOptions& options = world.options().smooth;
+  return options.gradient_kappa != 0.0 && options.gradient_kappa != options.kappa;
+}
+
+/// The step of a tape at `gradient_kappa`, from the tape's contact.
+GradientStep gradient_step(const World& world, const Tape& tape, SmoothMemory& smooth) {
+  require_tape(world, tape);
+  if (smooth.gradient_world == nullptr) {
+    WorldOptions options = world.options();
+    options.smooth.kappa = options.smooth.gradient_kappa;
+    options.smooth.gradient_kappa = 0.0;
+    smooth.gradient_world = std::make_unique<World>(world.model(), world.actuators(), options, world.scales());
+    smooth.gradient_workspace = std::make_unique<Workspace>(*smooth.gradient_world);
+  }
+  Workspace::Memory& m = smooth.gradient_workspace->memory();
+  if (tape.parts.empty()) {
+    m.smooth->contact.warm_start() = tape.smooth;
+  } else {
+    // halves have no contact of the whole step
+    m.smooth->contact.warm_start().clear();
+  }
+  smooth.taped.q = tape.q;
+  smooth.taped.v = tape.v;
+  (void)step(*smooth.gradient_world, smooth.taped, tape.u, *smooth.gradient_workspace, smooth.gradient_state,
+             &smooth.gradient_tape);
+  return {*smooth.gradient_world, smooth.gradient_tape, m};
+}
+
 }  // namespace
 
 bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out) {
   SmoothMemory& smooth = *m.smooth;
+  if (relaxes_further(world)) {
+    const GradientStep at = gradient_step(world, tape, smooth);
+    return smooth_jacobians(at.world, at.tape, at.m, out);
+  }
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
     bool other = false;
@@ -244,6 +285,10 @@ bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m
 bool smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
                 StateTangent& g_state, VectorX& g_u) {
   SmoothMemory& smooth = *m.smooth;
+  if (relaxes_further(world)) {
+    const GradientStep at = gradient_step(world, tape, smooth);
+    return smooth_vjp(at.world, at.tape, at.m, g, g_state, g_u);
+  }
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
     StateTangent between;
@@ -316,6 +361,10 @@ SmoothParameter smooth_parameter(const StepParameter& p) {
 bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
                                 std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   SmoothMemory& smooth = *m.smooth;
+  if (relaxes_further(world)) {
+    const GradientStep at = gradient_step(world, tape, smooth);
+    return smooth_parameter_jacobians(at.world, at.tape, at.m, parameters, out);
+  }
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
     StepParameterJacobians before;

@@ -28,6 +28,11 @@ struct SmoothMemory {
   /// Of a tape whose derivatives are asked for.
   State taped;
   StepJacobians half_jacobians[2];
+  /// For derivatives at another relaxation; made when first needed.
+  std::unique_ptr<World> gradient_world;
+  std::unique_ptr<Workspace> gradient_workspace;
+  State gradient_state;
+  Tape gradient_tape;
 };
 
 /// False where the numbers run away before the end of the step. `next` is not `state`.
