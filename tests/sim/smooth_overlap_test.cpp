@@ -55,8 +55,7 @@ TEST(SmoothOverlap, BehindAPlaneIsTakenBackAsSlowly) {
           WorldOptions options = smooth(dt, 1e-6, formulation);
           options.contact.correction = correction;
           const double speed = correction > 0.0 ? options.contact.correction_speed : 0.0;
-          FreeBody box = sunk_box(depth);
-          box.X_WB.R = so3::exp(Vector3(0.2, 0.1, 0.3));
+          const FreeBody box = sunk_box(depth);
           const StepCase scene = free_bodies("sunk", {box}, 0.5, 0.0, options);
           Workspace workspace(scene.world);
           State state = scene.state;

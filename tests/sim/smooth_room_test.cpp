@@ -57,7 +57,9 @@ TEST(SmoothRoom, ThatIsMissingIsNoFailure) {
             EXPECT_NEAR(state.q[6], 1.0, 1e-6) << i;
           }
           // walls without friction hold nothing back
-          if (friction == 0.0) EXPECT_NEAR(state.v.head<3>().norm(), std::hypot(1.0, 9.81 * 0.2), 1e-6);
+          if (friction == 0.0) {
+            EXPECT_NEAR(state.v.head<3>().norm(), std::hypot(1.0, 9.81 * 0.2), 1e-6);
+          }
         }
 }
 
