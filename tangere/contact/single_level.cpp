@@ -540,6 +540,7 @@ void SingleLevelContact::set_up(const Data& data, const SmoothState& state) {
   tau_ = state.tau;
   v_free_ = state.v_free;
   set_up_for_every_side_ = every_side_;
+  untouched_ = false;
   begin_movers(data, state);
   place_shapes(data, state);
   find_pairs();
@@ -548,12 +549,12 @@ void SingleLevelContact::set_up(const Data& data, const SmoothState& state) {
   find_rebounds(data, state);
 }
 
-bool SingleLevelContact::is_set_up(const SmoothState& state) const {
-  const auto same = [](const VectorX& kept, const Eigen::Ref<const VectorX>& other) {
+bool SingleLevelContact::is_set_up(VectorArgument q, VectorArgument v, VectorArgument tau) const {
+  const auto same = [](const VectorX& kept, VectorArgument other) {
     return kept.size() == other.size() && kept == other;
   };
-  return set_up_for_every_side_ == every_side_ && same(q_, state.q) && same(v_, state.v) && same(tau_, state.tau) &&
-         same(v_free_, state.v_free);
+  // v_free is a function of these
+  return set_up_for_every_side_ == every_side_ && same(q_, q) && same(v_, v) && same(tau_, tau);
 }
 
 void SingleLevelContact::select(int island) {

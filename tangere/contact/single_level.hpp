@@ -93,16 +93,26 @@ class SingleLevelContact {
   bool revisit(const Data& data, const SmoothState& state, VectorArgument v_plus, const SmoothWarmStart& solved,
                OnIsland&& on_island) {
     bool good = true;
-    if (!is_set_up(state)) set_up(data, state);
+    if (!is_set_up(state.q, state.v, state.tau)) set_up(data, state);
+    const bool ready = is_at(solved, v_plus);
+    untouched_ = false;
     for (int i = 0; i < num_islands_; ++i) {
-      select(i);
-      load(solved, v_plus);
+      if (ready) {
+        island_.keep_evaluation();
+      } else {
+        select(i);
+        load(solved, v_plus);
+      }
       if (elastic_) load_limit(solved, static_cast<std::size_t>(i));
       good = refine() && good && !limit_.held;
       on_island(island_);
     }
     return good;
   }
+
+  /// Whether the last step, or revisit, was of this very state, for the same sides; and where its smooth dynamics went.
+  [[nodiscard]] bool is_set_up(VectorArgument q, VectorArgument v, VectorArgument tau) const;
+  [[nodiscard]] const VectorX& v_free() const { return v_free_; }
 
   /// Whether the response of pairs is computed also to sides that are fixed (their placements are parameters).
   void respond_to_every_side(bool on) { every_side_ = on; }
@@ -132,8 +142,6 @@ class SingleLevelContact {
 
  private:
   void set_up(const Data& data, const SmoothState& state);
-  /// Whether the last `set_up` was of this very state, for the same sides.
-  [[nodiscard]] bool is_set_up(const SmoothState& state) const;
   void find_movers();
   void begin_movers(const Data& data, const SmoothState& state);
   void place_shapes(const Data& data, const SmoothState& state);
@@ -180,7 +188,8 @@ class SingleLevelContact {
   void load(const SmoothWarmStart& solved, VectorArgument v_plus);
   [[nodiscard]] bool load_pair(const SmoothWarmStart& from, PairSlot& slot);
   [[nodiscard]] bool load_joint_rows(const SmoothWarmStart& from);
-  [[nodiscard]] NcpResult solve_further(int max_iterations);
+  [[nodiscard]] bool is_at(const SmoothWarmStart& solved, VectorArgument v_plus) const;
+  [[nodiscard]] NcpResult solve_further(int max_iterations, double refined);
   [[nodiscard]] bool refine();
   void set_limit(double x);
   void load_limit(const SmoothWarmStart& solved, std::size_t island);
@@ -228,6 +237,8 @@ class SingleLevelContact {
   VectorX tau_;
   VectorX v_free_;
   bool set_up_for_every_side_ = false;
+  // nothing has moved since `solve`, which had one island
+  bool untouched_ = false;
 
   // islands, by mover (the tree is the last)
   std::vector<int> parent_;

@@ -368,8 +368,9 @@ bool SingleLevelDerivatives::limit_terms(SingleLevelContact& contact, const Smoo
   return true;
 }
 
-bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step) {
-  for (MatrixX* matrix : {&d_q_, &d_v_, &d_tau_}) matrix->setZero(model_.nv(), model_.nv());
+bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
+                                       MatrixX& d_q, MatrixX& d_v, MatrixX& d_tau) {
+  for (MatrixX* matrix : {&d_q, &d_v, &d_tau}) matrix->setZero(model_.nv(), model_.nv());
   coupled_.clear(model_.nv());
   return visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
@@ -405,9 +406,9 @@ bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, 
       for (int j = 0; j < n; ++j) {
         const int row = dofs_[static_cast<std::size_t>(i)];
         const int column = dofs_[static_cast<std::size_t>(j)];
-        d_q_(row, column) = -r(i, j);
-        d_v_(row, column) = -r(i, n + j);
-        d_tau_(row, column) = -r(i, 2 * n + j);
+        d_q(row, column) = -r(i, j);
+        d_v(row, column) = -r(i, n + j);
+        d_tau(row, column) = -r(i, 2 * n + j);
       }
     if (!limit_terms(contact, island, step)) return;
     const ScratchVector::ConstView by_next = contact.energy().by_next();
@@ -419,9 +420,9 @@ bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, 
         for (int i = 0; i < n; ++i) d(dofs_[static_cast<std::size_t>(i)], column) += change * limit_response_[i];
       }
     };
-    add(limit_q_, d_q_);
-    add(limit_v_, d_v_);
-    add(limit_tau_, d_tau_);
+    add(limit_q_, d_q);
+    add(limit_v_, d_v);
+    add(limit_tau_, d_tau);
   });
 }
 

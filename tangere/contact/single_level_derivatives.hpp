@@ -44,10 +44,8 @@ class SingleLevelDerivatives {
   explicit SingleLevelDerivatives(const Model& model);
 
   /// dv⁺ by q, v and τ: nv x nv each. False if the step could not be solved again.
-  bool jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step);
-  [[nodiscard]] const MatrixX& d_q() const { return d_q_; }
-  [[nodiscard]] const MatrixX& d_v() const { return d_v_; }
-  [[nodiscard]] const MatrixX& d_tau() const { return d_tau_; }
+  bool jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, MatrixX& d_q, MatrixX& d_v,
+                 MatrixX& d_tau);
   /// Of the last `jacobians`: entries of all three are zero but for coordinates of one island.
   [[nodiscard]] const CoupledCoordinates& coupled() const { return coupled_; }
 
@@ -112,9 +110,6 @@ class SingleLevelDerivatives {
   ScratchVector limit_tau_;
   ScratchVector limit_response_;
   ScratchVector seed_;
-  MatrixX d_q_;
-  MatrixX d_v_;
-  MatrixX d_tau_;
 };
 
 }  // namespace tangere

@@ -31,6 +31,8 @@ constexpr int kPathPatience = 50;
 constexpr double kHoveringBelow = 1e-4;
 /// Norms, as parts of κ, from which derivatives have six digits.
 constexpr double kRefined = 1e-6;
+/// And from which the energy of a bounce is known as well as x of it.
+constexpr double kLimitRefined = 1e-10;
 /// Of x in rebound_energy.hpp.
 constexpr double kLimitEnough = 1e-11;
 constexpr int kMostLimits = 30;
@@ -75,7 +77,7 @@ void SmoothWarmStart::clear() {
   limits.clear();
   formulation = Formulation::lcp;
   entries.clear();
-  for (std::vector<double>* vector : {&z, &s, &y, &joint_z, &joint_s, &lambda}) vector->clear();
+  for (std::vector<double>* vector : {&z, &s, &y, &joint_z, &joint_s, &lambda, &motions}) vector->clear();
 }
 
 const SmoothWarmStart::Entry* SmoothWarmStart::find(const PairKey& key) const {
@@ -297,6 +299,9 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
   }
   read_answer();
   keep();
+  // bounces are solved in several parts; of islands only the last one is as it was left
+  untouched_ = num_islands_ == 1 && solution_.status == NcpStatus::solved && !elastic_ && !problem_.bilevel &&
+               !island_.cones().empty();
   return solution_;
 }
 
@@ -333,6 +338,7 @@ void SingleLevelContact::keep() {
     const PairSlot& slot = problem_.pairs[i];
     warm_.entries.push_back({.key = slot.key,
                              .x = slot.point(),
+                             .x_in_units = slot.pair.x,
                              .alpha = slot.pair.alpha,
                              .n = slot.pair.n,
                              .T = slot.pair.T,
@@ -350,6 +356,9 @@ void SingleLevelContact::keep() {
   warm_.joint_z.assign(problem_.z.begin() + joint_rows, problem_.z.end());
   warm_.joint_s.assign(problem_.s.begin() + joint_rows, problem_.s.end());
   warm_.lambda.assign(problem_.lambda.begin(), problem_.lambda.end());
+  for (const FreeMover& mover : problem_.free)
+    for (const Vector3* part : {&mover.V, &mover.W})
+      warm_.motions.insert(warm_.motions.end(), part->data(), part->data() + 3);
   for (const ReboundLimit& limit : limits_) warm_.limits.push_back({limit.x, limit.held});
 }
 
@@ -388,15 +397,22 @@ bool SingleLevelContact::load_joint_rows(const SmoothWarmStart& from) {
 
 /// The iterate of a solved step.
 void SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_plus) {
-  for (const int i : island_.movers()) {
-    FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
-    mover.set_velocity_after(v_plus.segment<6>(mover.first_v));
-  }
   if (island_.with_tree())
     for (const int k : problem_.tree->dofs()) problem_.tree->v[k] = v_plus[k];
-  bool same = solved.formulation == problem_.formulation() && solved.entries.size() == problem_.num_pairs;
-  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k)
-    same = same && load_pair(solved, problem_.pairs[k]);
+  bool same = solved.formulation == problem_.formulation() && solved.entries.size() == problem_.num_pairs &&
+              solved.motions.size() == 6 * problem_.free.size();
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    PairSlot& slot = problem_.pairs[k];
+    same = same && load_pair(solved, slot);
+    if (same) slot.pair.x = solved.find(slot.key)->x_in_units;
+  }
+  for (const int i : island_.movers()) {
+    if (!same) break;
+    FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+    const double* motion = solved.motions.data() + 6 * i;
+    mover.V = Eigen::Map<const Vector3>(motion);
+    mover.W = Eigen::Map<const Vector3>(motion + 3);
+  }
   if (island_.with_tree()) {
     same = same && solved.lambda.size() == problem_.lambda.size() && load_joint_rows(solved);
     if (same) std::copy(solved.lambda.begin(), solved.lambda.end(), problem_.lambda.begin());
@@ -404,8 +420,20 @@ void SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_pl
   if (!same) throw InputError("tape", "is not of this world: its contacts, joint rows or formulation are others");
 }
 
+/// Whether everything is still as `solve` left it, at this solution.
+bool SingleLevelContact::is_at(const SmoothWarmStart& solved, VectorArgument v_plus) const {
+  const auto same = [](const std::vector<double>& kept, const double* now) {
+    return std::equal(kept.begin(), kept.end(), now);
+  };
+  return untouched_ && solved.formulation == problem_.formulation() && solved.entries.size() == problem_.num_pairs &&
+         v_plus == solution_.v_plus && solved.z.size() + solved.joint_z.size() == problem_.z.size() &&
+         same(solved.z, problem_.z.data()) && same(solved.s, problem_.s.data()) &&
+         same(solved.joint_z, problem_.z.data() + solved.z.size()) &&
+         same(solved.joint_s, problem_.s.data() + solved.z.size());
+}
+
 /// From where the island is, as well as derivatives need it.
-NcpResult SingleLevelContact::solve_further(int max_iterations) {
+NcpResult SingleLevelContact::solve_further(int max_iterations, double refined) {
   problem_.frozen_normal = false;
   problem_.kappa = options_.kappa;
   problem_.inner_refinements = options_.num_refinements;
@@ -413,7 +441,7 @@ NcpResult SingleLevelContact::solve_further(int max_iterations) {
                                  .tolerance = options_.tolerance,
                                  .max_iterations = max_iterations,
                                  .num_refinements = options_.num_refinements,
-                                 .refined = kRefined});
+                                 .refined = refined});
 }
 
 /// Newton steps from a loaded iterate; leaves the factors at the last one. False if they are not those of the step.
@@ -422,7 +450,7 @@ bool SingleLevelContact::refine() {
     (void)island_.evaluate();
     return island_.factor();
   }
-  bool whole = solve_further(options_.num_refinements + 4).status == NcpStatus::solved;
+  bool whole = solve_further(options_.num_refinements + 4, kRefined).status == NcpStatus::solved;
   // planes that are lowered are held there
   for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k)
     whole = whole && problem_.pairs[k].sunk == 0.0;
@@ -483,7 +511,7 @@ SingleLevelContact::Balance SingleLevelContact::balance_of_limit() {
 bool SingleLevelContact::solve_limited(double x) {
   set_limit(x);
   const auto further = [&] {
-    const NcpResult result = solve_further(options_.max_iterations);
+    const NcpResult result = solve_further(options_.max_iterations, kLimitRefined);
     solution_.statistics.iterations += result.iterations;
     return result.status == NcpStatus::solved;
   };

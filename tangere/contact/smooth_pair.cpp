@@ -57,7 +57,10 @@ void SmoothPair::start(double nu) {
 }
 
 void SmoothPair::carry_tangents(const Vector3& new_n) {
-  if (T.isZero(0.0)) {
+  const bool none = T.isZero(0.0);
+  // at the same place the same tangents
+  if (!none && new_n == n) return;
+  if (none) {
     n = new_n;
     T = any_tangents(n);
     return;
@@ -292,11 +295,30 @@ bool SmoothPair::factor(bool frozen_normal) {
   return true;
 }
 
+void SmoothPair::bend(double weight, const double* dz) {
+  bent_ = weight != 0.0;
+  if (!bent_) return;
+  Vector3 dF = dz[0] * n;
+  for (int k = 0; k < std::min(num_friction, 2); ++k) dF += dz[tail_index(k)] * T.col(k);
+  bent_torque_ = weight * dx.cross(dF);
+  // past a set whose origin moves by δ − dθ × (x − p)
+  const auto slip = [&](const SmoothSide& side, const Vector6& xi, const Vector3& dw) {
+    return Vector3(dw.cross(dx - xi.head<3>() + Vector3(xi.tail<3>()).cross(x - side.X.p)));
+  };
+  bent_slip_ = weight * (slip(B, xi_B_, dw_B_) - slip(A, xi_A_, dw_A_));
+  bent_A_ = weight * Vector3(dx - xi_A_.head<3>()).cross(xi_A_.tail<3>());
+  bent_B_ = weight * Vector3(dx - xi_B_.head<3>()).cross(xi_B_.tail<3>());
+}
+
 void SmoothPair::respond(const double* r_A, const double* r_B, const double* r, Vector6& out) {
   Vector4 g_A;
   Vector4 g_B;
   A.forces(r_A, g_A);
   B.forces(r_B, g_B);
+  if (bent_) {
+    g_A -= A.H.leftCols<3>() * bent_A_;
+    g_B -= B.H.leftCols<3>() * bent_B_;
+  }
   collision_change(g_A, g_B, g_A + g_B + r_g_, own_);
   own_.gamma = (r[0] - at.z[0] * (own_.alpha - r_gap_)) / stiffness();
   own_.e.setZero();
@@ -304,6 +326,7 @@ void SmoothPair::respond(const double* r_A, const double* r_B, const double* r, 
   if (num_friction > 0) {
     own_.e = slip_change(own_);
     for (int k = 0; k < num_friction; ++k) own_.e[k] -= r_eta_[k];
+    if (bent_) own_.e.head<2>() += T.transpose() * bent_slip_;
     Vector3 right = Vector3::Zero();
     Vector3 dbeta = Vector3::Zero();
     for (int k = 0; k < num_friction; ++k) {
@@ -314,6 +337,7 @@ void SmoothPair::respond(const double* r_A, const double* r_B, const double* r, 
     own_.b = inverse_ * right - Lambda_ * own_.e + lambda_.cwiseProduct(dbeta);
   }
   out = impulse_change(own_);
+  if (bent_) out.tail<3>() += bent_torque_;
 }
 
 Vector6 SmoothPair::respond_outside(const Outside& outside) const {
@@ -330,11 +354,21 @@ Vector6 SmoothPair::respond_outside(const Outside& outside) const {
 }
 
 void SmoothPair::recover(const double* r_A, const double* r_B, const double* r, const Vector6& xi_A,
-                         const Vector6& xi_B, const Vector6& dU, double* dz_A, double* ds_A, double* dz_B, double* ds_B,
-                         double* dz, double* ds, double* dy_A, double* dy_B) {
-  recover_contact(r, xi_A, xi_B, dU, dz, ds);
-  A.recover(r_A, dx - xi_A.head<3>(), dalpha, dz_A, ds_A, dy_A);
-  B.recover(r_B, dx - xi_B.head<3>(), dalpha, dz_B, ds_B, dy_B);
+                         const Vector6& xi_B, const Vector6& dU_A, const Vector6& dU_B, double* dz_A, double* ds_A,
+                         double* dz_B, double* ds_B, double* dz, double* ds, double* dy_A, double* dy_B) {
+  recover_contact(r, xi_A, xi_B, dU_B - dU_A, dz, ds);
+  Vector3 past_A = dx - xi_A.head<3>();
+  Vector3 past_B = dx - xi_B.head<3>();
+  if (bent_) {
+    past_A += bent_A_;
+    past_B += bent_B_;
+  }
+  A.recover(r_A, past_A, dalpha, dz_A, ds_A, dy_A);
+  B.recover(r_B, past_B, dalpha, dz_B, ds_B, dy_B);
+  xi_A_ = xi_A;
+  xi_B_ = xi_B;
+  dw_A_ = dU_A.tail<3>();
+  dw_B_ = dU_B.tail<3>();
 }
 
 void SmoothPair::recover_contact(const double* r, const Vector6& xi_A, const Vector6& xi_B, const Vector6& dU,

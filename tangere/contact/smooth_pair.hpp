@@ -52,13 +52,17 @@ class SmoothPair {
   double evaluate(double shift, const SideVelocity& A, const SideVelocity& B);
   /// Response. `frozen_normal` leaves out how n moves.
   bool factor(bool frozen_normal);
+  /// The next `respond` and `recover` are with second-order terms, times `weight`, along the last `recover`, which gave
+  /// this dz of the contact (not read for 0, which is without). Those where the contact point moves, far along faces:
+  /// levers, slip, and places in sets that turn.
+  void bend(double weight, const double* dz);
   /// The part of the response that does not depend on the bodies: F and torque about x, for complementarity residuals
   /// of A, B and of the contact rows.
   void respond(const double* r_A, const double* r_B, const double* r, Vector6& out);
-  /// Steps of everything, from the twists of the sides (δ, dθ) and the change of relative velocity (at fixed x).
+  /// Steps of everything, from the twists of the sides (δ, dθ) and the changes of their velocities (at fixed x).
   void recover(const double* r_A, const double* r_B, const double* r_contact, const Vector6& xi_A, const Vector6& xi_B,
-               const Vector6& dU, double* dz_A, double* ds_A, double* dz_B, double* ds_B, double* dz, double* ds,
-               double* dy_A, double* dy_B);
+               const Vector6& dU_A, const Vector6& dU_B, double* dz_A, double* ds_A, double* dz_B, double* ds_B,
+               double* dz, double* ds, double* dy_A, double* dy_B);
 
   /// The same of contact and friction alone.
   void recover_contact(const double* r_contact, const Vector6& xi_A, const Vector6& xi_B, const Vector6& dU, double* dz,
@@ -163,6 +167,17 @@ class SmoothPair {
   Vector3 lambda_;
   Matrix3 inverse_;
   Change own_;
+
+  // of the last `recover`, and of `bend`
+  Vector6 xi_A_ = Vector6::Zero();
+  Vector6 xi_B_ = Vector6::Zero();
+  Vector3 dw_A_ = Vector3::Zero();
+  Vector3 dw_B_ = Vector3::Zero();
+  bool bent_ = false;
+  Vector3 bent_A_ = Vector3::Zero();
+  Vector3 bent_B_ = Vector3::Zero();
+  Vector3 bent_slip_ = Vector3::Zero();
+  Vector3 bent_torque_ = Vector3::Zero();
 };
 
 }  // namespace tangere

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <Eigen/Geometry>
 
@@ -209,6 +210,7 @@ bool SmoothIsland::collide(PairSlot& slot) {
 }
 
 double SmoothIsland::evaluate() {
+  if (std::exchange(evaluated_, false)) return norm_;
   double* r = residual_.view().data();
   for (const int i : movers_) {
     FreeMover& mover = p_.free[static_cast<std::size_t>(i)];
@@ -245,7 +247,7 @@ double SmoothIsland::evaluate() {
   }
   if (with_tree_) worst = larger_norm(worst, evaluate_joint_rows());
   for (int i = 0; i < num_unknowns(); ++i) worst = larger_norm(worst, std::abs(r[i]));
-  return worst;
+  return norm_ = worst;
 }
 
 Vector6 SmoothIsland::velocity_after(int mover) const {
@@ -457,7 +459,7 @@ Vector6 SmoothIsland::motion(const PairSlot& slot, int i, bool velocity) const {
   return out;
 }
 
-void SmoothIsland::solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) {
+void SmoothIsland::correct(std::span<const double> r, double second_order, std::span<double> dz, std::span<double> ds) {
   double* dv = dv_.view().data();
   for (int i = 0; i < num_unknowns(); ++i) dv[i] = -residual_[i];
   const auto local = [&](int row) { return static_cast<std::size_t>(row) - first_row_; };
@@ -467,6 +469,7 @@ void SmoothIsland::solve(std::span<const double> r, std::span<double> dz, std::s
     const int rows_A = SmoothSide::num_rows(slot.pair.A.rows());
     const int rows_B = SmoothSide::num_rows(slot.pair.B.rows());
     Vector6 W;
+    slot.pair.bend(p_.bilevel ? 0.0 : second_order, dz.data() + local(slot.first_row) + rows_A + rows_B);
     if (p_.bilevel)
       slot.pair.respond(p_.inner_d.data(), p_.inner_d.data(), at, W);
     else
@@ -497,7 +500,7 @@ void SmoothIsland::solve(std::span<const double> r, std::span<double> dz, std::s
       continue;
     }
     slot.pair.recover(at, at + rows_A, at + rows_A + rows_B, motion(slot, 0, false), motion(slot, 1, false),
-                      motion(slot, 1, true) - motion(slot, 0, true), z, s, z + rows_A, s + rows_A, z + rows_A + rows_B,
+                      motion(slot, 0, true), motion(slot, 1, true), z, s, z + rows_A, s + rows_A, z + rows_A + rows_B,
                       s + rows_A + rows_B, dy, dy + slot.pair.A.rows().num_aux);
   }
   if (with_tree_)

@@ -169,8 +169,13 @@ class SmoothIsland final : public NcpProblem {
   [[nodiscard]] std::span<double> z() override { return {p_.z.data() + first_row_, num_rows_}; }
   [[nodiscard]] std::span<double> s() override { return {p_.s.data() + first_row_, num_rows_}; }
   double evaluate() override;
+  /// Nothing has changed since the last `evaluate`: the next one has nothing to do.
+  void keep_evaluation() { evaluated_ = true; }
   bool factor() override;
-  void solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) override;
+  void solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) override {
+    correct(r, 0.0, dz, ds);
+  }
+  void correct(std::span<const double> r, double second_order, std::span<double> dz, std::span<double> ds) override;
   void save() override;
   void advance(double a) override;
   void write(std::vector<double>& y) const override;
@@ -229,6 +234,8 @@ class SmoothIsland final : public NcpProblem {
   std::vector<int> place_of_mover_;
   bool with_tree_ = false;
   bool alone_ = false;
+  bool evaluated_ = false;
+  double norm_ = 0.0;
   int n_ = 0;
   int num_equalities_ = 0;
   std::size_t first_row_ = 0;

@@ -27,8 +27,9 @@ struct PairKey {
 struct SmoothWarmStart {
   struct Entry {
     PairKey key;
-    /// World.
+    /// World; and from the pair's origin in its units, for derivatives at the very same numbers.
     Vector3 x = Vector3::Zero();
+    Vector3 x_in_units = Vector3::Zero();
     double alpha = 1.0;
     Vector3 n = Vector3::UnitZ();
     Eigen::Matrix<double, 3, 2, Eigen::DontAlign> T = Eigen::Matrix<double, 3, 2, Eigen::DontAlign>::Zero();
@@ -48,6 +49,8 @@ struct SmoothWarmStart {
   std::vector<double> joint_s;
   /// Impulses of loops and mimics.
   std::vector<double> lambda;
+  /// V and W of free bodies over the step. No start for another one.
+  std::vector<double> motions;
   /// By island, if anything may bounce: what it keeps of its restitution (ReboundLimit). No start for another step.
   struct Limit {
     double x = 0.0;

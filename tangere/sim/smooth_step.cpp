@@ -172,13 +172,19 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
 
 namespace {
 
-/// The forces of a tape and their derivatives.
-void begin_derivatives(const World& world, const Tape& tape, Workspace::Memory& m) {
+/// The forces of a tape and their derivatives. Where the last step was from there, its smooth dynamics is known, but
+/// for parameters, which are `afresh`.
+void begin_derivatives(const World& world, const Tape& tape, Workspace::Memory& m, bool afresh = false) {
   require_tape(world, tape);
+  actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
+  actuate(world, tape.q, tape.v, tape.u, m.tau);
+  if (!afresh && m.smooth->contact.is_set_up(tape.q, tape.v, m.tau)) {
+    m.v_free = m.smooth->contact.v_free();
+    return;
+  }
   m.smooth->taped.q = tape.q;
   m.smooth->taped.v = tape.v;
   begin(world, m.smooth->taped, tape.u, m);
-  actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
 }
 
 SmoothLinearisation linearisation(const World& world, const Tape& tape, const Workspace::Memory& m) {
@@ -188,6 +194,27 @@ SmoothLinearisation linearisation(const World& world, const Tape& tape, const Wo
           .tau_q = m.actuation.d_q,
           .tau_v = m.actuation.d_v,
           .implicit_damping = world.implicit_damping()};
+}
+
+/// The last part of a step of free bodies alone, as `Integration` does it: q' and v' of what are columns of δv⁺. Other
+/// islands' columns are zero and stay so; a body's motion is the same for all of them.
+void move_bodies(const World& world, const VectorX& v_plus, const VectorX& displacement,
+                 const CoupledCoordinates& coupled, StepJacobians& out) {
+  const double dt = world.options().time_step;
+  for (const LoneBody& body : world.lone_bodies()) {
+    const int k = body.first_v;
+    const LoneMotion motion(body, displacement.segment<6>(k), v_plus.segment<6>(k));
+    for (const auto& [q, v] :
+         {std::pair{&out.q_q, &out.v_q}, std::pair{&out.q_v, &out.v_v}, std::pair{&out.q_u, &out.v_u}})
+      for (const int column : coupled.of(k)) {
+        const Vector6 place = q->block<6, 1>(k, column);
+        const Vector6 velocity = v->block<6, 1>(k, column);
+        Vector6 q_next, v_next;
+        motion.forward(place, dt * velocity, velocity, nullptr, q_next, v_next);
+        q->block<6, 1>(k, column) = q_next;
+        v->block<6, 1>(k, column) = v_next;
+      }
+  }
 }
 
 /// d(after) d(before).
@@ -254,31 +281,33 @@ bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m
     return other;
   }
   begin_derivatives(world, tape, m);
-  const bool solved = smooth.derivatives.jacobians(smooth.contact, m.data, linearisation(world, tape, m));
-  out.v_q = smooth.derivatives.d_q();
-  out.v_v = smooth.derivatives.d_v();
   const int nv = world.nv();
-  if (world.actuators().empty()) {
-    out.v_u = smooth.derivatives.d_tau();
-  } else {
+  const bool direct = world.actuators().empty();
+  MatrixX& by_tau = direct ? out.v_u : m.block_v;
+  const bool solved =
+      smooth.derivatives.jacobians(smooth.contact, m.data, linearisation(world, tape, m), out.v_q, out.v_v, by_tau);
+  if (!direct) {
     out.v_u.resize(nv, world.nu());
     for (int i = 0; i < world.nu(); ++i)
-      out.v_u.col(i) =
-          m.actuation.d_u[i] * smooth.derivatives.d_tau().col(world.actuators()[static_cast<std::size_t>(i)].dof);
+      out.v_u.col(i) = m.actuation.d_u[i] * by_tau.col(world.actuators()[static_cast<std::size_t>(i)].dof);
   }
   set_displacement(world, tape.v_plus, m.displacement);
-  const Integration integration(world, m.displacement, tape.v_plus);
   out.q_q.setIdentity(nv, nv);
   out.q_v.setZero(nv, nv);
   out.q_u.setZero(nv, world.nu());
-  const CoupledCoordinates* coupled = &smooth.derivatives.coupled();
+  const CoupledCoordinates& coupled = smooth.derivatives.coupled();
+  if (smooth.contact.problem().tree == nullptr && direct) {
+    move_bodies(world, tape.v_plus, m.displacement, coupled, out);
+    return !solved || tape.status != StepStatus::solved;
+  }
+  const Integration integration(world, m.displacement, tape.v_plus);
   to_displacements(world, tape.v_plus, out.v_q, m.block_q);
-  integration.forward(out.q_q, m.block_q, out.v_q, nullptr, coupled);
+  integration.forward(out.q_q, m.block_q, out.v_q, nullptr, &coupled);
   to_displacements(world, tape.v_plus, out.v_v, m.block_q);
-  integration.forward(out.q_v, m.block_q, out.v_v, nullptr, coupled);
+  integration.forward(out.q_v, m.block_q, out.v_v, nullptr, &coupled);
   to_displacements(world, tape.v_plus, out.v_u, m.block_v);
   // columns of actuators are no coordinates
-  integration.forward(out.q_u, m.block_v, out.v_u, nullptr, world.actuators().empty() ? coupled : nullptr);
+  integration.forward(out.q_u, m.block_v, out.v_u, nullptr, direct ? &coupled : nullptr);
   return !solved || tape.status != StepStatus::solved;
 }
 
@@ -377,7 +406,7 @@ bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace:
   }
   std::vector<SmoothParameter> list;
   for (const StepParameter& parameter : parameters) list.push_back(smooth_parameter(parameter));
-  begin_derivatives(world, tape, m);
+  begin_derivatives(world, tape, m, true);
   const bool solved = smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), list, out.v);
   set_displacement(world, tape.v_plus, m.displacement);
   const Integration integration(world, m.displacement, tape.v_plus);

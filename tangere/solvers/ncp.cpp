@@ -17,6 +17,8 @@ constexpr double kPlainBelow = 10.0;
 /// A step shorter than this is a jam; cones are lifted to this part of the mean product.
 constexpr double kJam = 0.1;
 constexpr int kMostHalvings = 8;
+/// Directions of second order on the same factors, at most.
+constexpr int kMostCorrections = 4;
 
 }  // namespace
 
@@ -51,26 +53,39 @@ void NcpSolver::bind(NcpProblem& problem) {
   for (std::vector<double>* vector : {&r_, &dz_, &ds_, &z_saved_, &s_saved_}) vector->resize(z_.size());
 }
 
-/// r = target e - z ∘ s - second_order Δz ∘ Δs.
-void NcpSolver::set_target(double target, double second_order) {
+/// r = target e - z ∘ s - second_order Δz ∘ Δs. Answers with the largest change of r.
+double NcpSolver::set_target(double target, double second_order) {
+  double change = 0.0;
+  const auto set = [&](std::size_t i, double value) {
+    const double by = std::abs(value - r_[i]);
+    change = by > change ? by : change;
+    r_[i] = value;
+  };
   for (const NcpCone& cone : cones_) {
     if (cone.kind == NcpCone::Kind::orthant) {
       for (int k = cone.first; k < cone.first + cone.size; ++k) {
         const auto i = static_cast<std::size_t>(k);
-        r_[i] = target - z_[i] * s_[i];
-        if (second_order > 0.0) r_[i] -= second_order * dz_[i] * ds_[i];
+        double value = target - z_[i] * s_[i];
+        if (second_order > 0.0) value -= second_order * dz_[i] * ds_[i];
+        set(i, value);
       }
       continue;
     }
     const auto i = static_cast<std::size_t>(cone.first);
-    double* r = r_.data() + i;
-    cone_product(z_.data() + i, s_.data() + i, cone.size, r);
-    for (int k = 0; k < cone.size; ++k) r[k] = (k == 0 ? target : 0.0) - r[k];
-    if (second_order <= 0.0) continue;
-    r[0] -= second_order * (dz_[i] * ds_[i] + tail_dot(dz_.data() + i, ds_.data() + i, cone.size));
-    for (std::size_t k = 1; k < static_cast<std::size_t>(cone.size); ++k)
-      r[k] -= second_order * (dz_[i] * ds_[i + k] + ds_[i] * dz_[i + k]);
+    const double* z = z_.data() + i;
+    const double* s = s_.data() + i;
+    const double* dz = dz_.data() + i;
+    const double* ds = ds_.data() + i;
+    double head = target - (z[0] * s[0] + tail_dot(z, s, cone.size));
+    if (second_order > 0.0) head -= second_order * (dz[0] * ds[0] + tail_dot(dz, ds, cone.size));
+    set(i, head);
+    for (std::size_t k = 1; k < static_cast<std::size_t>(cone.size); ++k) {
+      double value = -(z[0] * s[k] + s[0] * z[k]);
+      if (second_order > 0.0) value -= second_order * (dz[0] * ds[k] + ds[0] * dz[k]);
+      set(i + k, value);
+    }
   }
+  return change;
 }
 
 double NcpSolver::complementarity(double kappa) const {
@@ -159,27 +174,24 @@ NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
       result.status = finite ? NcpStatus::iteration_limit : NcpStatus::broken_down;
       return result;
     }
-    // what a refinement leaves is the cube of the error at its factors, by which one more step on these makes it
-    // smaller
-    const bool factored = good && refinements == 2 && worst * std::cbrt(worst / kappa) <= enough_refined;
-    if (!factored && !problem.factor()) {
+    if (!problem.factor()) {
       result.status = NcpStatus::broken_down;
       return result;
     }
 
     // direction
     const bool plain = jammed || result.nu < kPlainBelow * kappa;
-    set_target(jammed ? std::max(result.nu, kappa) : kappa, 0.0);
+    (void)set_target(jammed ? std::max(result.nu, kappa) : kappa, 0.0);
     problem.solve(r_, dz_, ds_);
     double a = std::min(1.0, options.fraction * largest_step(2.0));
-    if (good && !factored) {
-      // near a solution nothing jams, and the second-order term makes the error a cube
-      set_target(kappa, a * a);
-      problem.solve(r_, dz_, ds_);
+    if (good) {
+      // near a solution nothing jams. What is left of the products is the change of their second-order term
+      const int most = options.refined > 0.0 ? kMostCorrections : 1;
+      for (int k = 0; k < most && set_target(kappa, a * a) > enough_refined; ++k) problem.correct(r_, a * a, dz_, ds_);
       a = std::min(1.0, options.fraction * largest_step(2.0));
-    } else if (!good && !plain) {
+    } else if (!plain) {
       const double ratio = std::max(product_after(a), 0.0) / result.nu;
-      set_target(std::max(ratio * ratio * ratio * result.nu, kappa), a * a);
+      (void)set_target(std::max(ratio * ratio * ratio * result.nu, kappa), a * a);
       problem.solve(r_, dz_, ds_);
       a = std::min(1.0, options.fraction * largest_step(2.0));
     }

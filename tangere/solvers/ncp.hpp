@@ -55,8 +55,8 @@ struct NcpOptions {
   int max_iterations = 30;
   /// Part of the way to the wall that a step takes.
   double fraction = 0.95;
-  /// More steps once the tolerance is met, for derivatives: each makes the error a cube of what it was. Fewer if both
-  /// norms are below `refined` of κ after the first, or will be after a second on the same factors.
+  /// More steps once the tolerance is met, for derivatives, with second-order terms until products are within `refined`
+  /// of κ (once, if that is 0). Fewer if both norms are after the first.
   int num_refinements = 0;
   double refined = 0.0;
 
@@ -84,6 +84,12 @@ class NcpProblem {
   virtual bool factor() = 0;
   /// The direction with f + Df (Δy, Δz, Δs) = 0 and arrow(s) Δz + arrow(z) Δs = r; Δy is kept.
   virtual void solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) = 0;
+  /// The same where r has the second-order term of the direction that dz, ds and Δy are: with such terms of f, times
+  /// `second_order`, as far as they matter.
+  virtual void correct(std::span<const double> r, double second_order, std::span<double> dz, std::span<double> ds) {
+    (void)second_order;
+    solve(r, dz, ds);
+  }
   /// Keeps y as the point that steps start from.
   virtual void save() = 0;
   /// y = the kept one, moved by a Δy.
@@ -149,7 +155,7 @@ class NcpSolver {
   /// Onto the path, to a tolerance as a part of μ. False if steps lead away.
   bool correct(NcpProblem& problem, double tolerance, double& mu, int& iterations);
 
-  void set_target(double target, double second_order);
+  double set_target(double target, double second_order);
   [[nodiscard]] double complementarity(double kappa) const;
   [[nodiscard]] double mean_product() const;
   [[nodiscard]] double largest_step(double cap) const;

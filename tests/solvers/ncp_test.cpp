@@ -127,12 +127,14 @@ TEST(Ncp, RefinementsCubeTheErrorAndShareFactors) {
   const auto [twice, factors_twice] = run(2, 0.0);
   EXPECT_LE(twice, std::max(once * once * once, 1e-14));
   EXPECT_EQ(factors_twice, factors + 2);
-  // no more of them than are needed, but one at least; a second on the same factors if that is enough
+  // no more of them than are needed, but one at least, a plain one if that is enough; more corrections on its factors
   EXPECT_EQ(run(8, once), run(1, 0.0));
-  EXPECT_EQ(run(8, 1.0), run(1, 0.0));
-  const auto [chord, factors_chord] = run(8, 0.9 * once);
-  EXPECT_LE(chord, rough * once);
-  EXPECT_EQ(factors_chord, factors + 1);
+  const auto [plain, factors_plain] = run(8, 1.0);
+  EXPECT_LE(plain, rough * rough);
+  EXPECT_EQ(factors_plain, factors + 1);
+  const auto [corrected, factors_corrected] = run(8, 0.9 * once);
+  EXPECT_LE(corrected, rough * once);
+  EXPECT_EQ(factors_corrected, factors + 1);
 }
 
 TEST(Ncp, SensitivitiesAreThoseOfTheRelaxedSolution) {
