@@ -64,12 +64,6 @@ double reach_along(const SupportTerms& set, const Pose& X, const Vector3& n) {
   return n.dot(X.p) + (set.half_space ? set.radius : detail::support_value(set, X.R.transpose() * n));
 }
 
-/// The pose of a part in its shape's frame; a half-space is so much lower.
-Pose lowered(const ConvexPart& part, double sunk) {
-  if (sunk == 0.0 || part.set->scaled) return part.X_SP;
-  return {part.X_SP.R, part.X_SP.p - sunk * (part.X_SP.R * part.set->support->center)};
-}
-
 /// Whether there is a plane across n with A below it and B above, both grown by a part of themselves.
 bool are_apart(const SupportTerms& A, const Pose& X_A, const SupportTerms& B, const Pose& X_B, const Vector3& n,
                double growth) {
@@ -107,7 +101,6 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
   problem_.units = &coordinates_;
   problem_.time_step = time_step;
   problem_.kappa = options.kappa;
-  problem_.compliance = options.compliance * options.kappa;
   problem_.bilevel = bilevel;
   // collisions are solved better than what is built on them, as far as rounding allows
   problem_.inner_tolerance = std::max(0.1 * options.tolerance, 1e-12 / options.kappa);
@@ -177,6 +170,7 @@ void SingleLevelContact::add_joint_rows() {
       JointRow limit;
       limit.dof = dof;
       limit.recovery = recovery() / coordinates_.position(dof) + options_.kappa;
+      limit.compliance = compliance_of(coordinates_.position(dof), coordinates_.velocity(dof));
       limit.hover = options_.kappa * units_.falls(units_.body(joint_of(model_, dof), time_step_).speed, time_step_);
       for (const auto& [kind, bound] :
            {std::pair{JointRow::Kind::lower, spec.lower}, std::pair{JointRow::Kind::upper, spec.upper}}) {
@@ -377,29 +371,9 @@ SideBody SingleLevelContact::side_of(int shape, const Pose& X_SP) const {
   return {SideBody::Kind::free, mover, X_LB * X_BP};
 }
 
-Pose SingleLevelContact::old_pose(int shape, int part, double sunk) const {
-  const ConvexPart& of = scene_.shape(model_, shape).shape.parts()[static_cast<std::size_t>(part)];
-  return poses_[static_cast<std::size_t>(shape)] * lowered(of, sunk);
-}
-
-double SingleLevelContact::sunk(const PairKey& key) const {
-  constexpr double kLeastScaling = 0.5;
-  const std::array<int, 2> shapes{key.shape_A, key.shape_B};
-  const std::array<int, 2> parts{key.part_A, key.part_B};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const auto set_of = [&](std::size_t k) -> const SupportTerms& {
-      return *scene_.shape(model_, shapes[k]).shape.parts()[static_cast<std::size_t>(parts[k])].set->support;
-    };
-    const SupportTerms& plane = set_of(i);
-    if (!plane.half_space) continue;
-    const Pose X_plane = old_pose(shapes[i], parts[i]);
-    const Pose X_other = old_pose(shapes[1 - i], parts[1 - i]);
-    const Vector3 n = X_plane.R * plane.center;
-    const double height = n.dot(X_other.p) - reach_along(plane, X_plane, n);
-    const double reach = detail::support_value(set_of(1 - i), -(X_other.R.transpose() * n));
-    return std::max(kLeastScaling * reach - height, 0.0);
-  }
-  return 0.0;
+Pose SingleLevelContact::old_pose(int shape, int part) const {
+  return poses_[static_cast<std::size_t>(shape)] *
+         scene_.shape(model_, shape).shape.parts()[static_cast<std::size_t>(part)].X_SP;
 }
 
 double SingleLevelContact::restitution_of(const PairKey& key) const {
@@ -430,9 +404,7 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.left_out = false;
   slot.rebound_gap = 0.0;
   slot.rebound = -1;
-  slot.pair.compliance = problem_.compliance;
-  slot.sunk = sunk(key);
-  slot.sides = {side_of(key.shape_A, lowered(part_A, slot.sunk)), side_of(key.shape_B, lowered(part_B, slot.sunk))};
+  slot.sides = {side_of(key.shape_A, part_A.X_SP), side_of(key.shape_B, part_B.X_SP)};
 
   // units of the smaller and of the lighter
   slot.units.length =
@@ -443,6 +415,7 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
     if (moves_[static_cast<std::size_t>(body)] != 0) slot.units.mass = std::min(slot.units.mass, units_.mass(body));
   }
   slot.units.speed = units_.speed(slot.units.length, time_step_);
+  slot.pair.compliance = compliance_of(slot.units.length, slot.units.speed);
   slot.num_cones = part_A.set->rows.num_orthant() + part_A.set->rows.num_cones() + part_B.set->rows.num_orthant() +
                    part_B.set->rows.num_cones();
   if (!options_.shift) slot.num_cones = 0;
@@ -506,8 +479,8 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
   int count = 0;
   for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
     PairSlot& slot = problem_.pairs[i];
-    const Pose X_A = old_pose(slot.key.shape_A, slot.key.part_A, slot.sunk);
-    const Pose X_B = old_pose(slot.key.shape_B, slot.key.part_B, slot.sunk);
+    const Pose X_A = old_pose(slot.key.shape_A, slot.key.part_A);
+    const Pose X_B = old_pose(slot.key.shape_B, slot.key.part_B);
     const double restitution = restitution_of(slot.key);
     const bool overlaps = may_overlap(slot, X_A, X_B, recovery());
     if (restitution == 0.0 && !overlaps) continue;

@@ -30,6 +30,7 @@
 /// Loops and mimics are equations beside the velocities (smooth_equality.hpp); bodies in loops count as articulated.
 /// Not part of it: rolling friction (InputError).
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -166,12 +167,12 @@ class SingleLevelContact {
   }
   void find_rebounds(const Data& data, const SmoothState& state);
   [[nodiscard]] bool may_overlap(const PairSlot& slot, const Pose& X_A, const Pose& X_B, double recovery) const;
-  /// Of a part of a shape, before the step; half-spaces lowered by `sunk`.
-  [[nodiscard]] Pose old_pose(int shape, int part, double sunk = 0.0) const;
-  /// How far behind the plane of a half-space the other set's centre is, and half of what it reaches to it: α, which is
-  /// never negative, would not know how deep. The plane is lowered by that for the step, so that α is 1/2 before it,
-  /// and the overlap is taken back as all others.
-  [[nodiscard]] double sunk(const PairKey& key) const;
+  /// Of a part of a shape, before the step.
+  [[nodiscard]] Pose old_pose(int shape, int part) const;
+  /// ε of units of length and speed: what gives way moves within a step, so that it is less the shorter the step is.
+  [[nodiscard]] double compliance_of(double length, double speed) const {
+    return options_.compliance * options_.kappa * std::min(1.0, time_step_ * speed / length);
+  }
   void fill(const Candidate& candidate, PairSlot& slot);
   void select(int island);
   [[nodiscard]] SideBody side_of(int shape, const Pose& X_SP) const;

@@ -237,7 +237,8 @@ void SingleLevelDerivatives::tree_terms(const SmoothProblem& problem, const Smoo
     if (row.kind == JointRow::Kind::friction) continue;
     const int at = first + tree.place(row.dof);
     const auto i = static_cast<std::size_t>(row.first_row);
-    r(at, at) += (1.0 - row.kept_slope) * problem.z[i] / problem.s[i] / problem.units->position(row.dof);
+    const double stiffness = problem.s[i] + row.compliance * problem.z[i];
+    r(at, at) += (1.0 - row.kept_slope) * problem.z[i] / stiffness / problem.units->position(row.dof);
   }
   for (const TreeMover::Turning& turn : tree.turning()) {
     const int at = turn.linear >= 0 ? turn.linear : turn.angular;

@@ -322,7 +322,7 @@ void SingleLevelContact::read_answer() {
     contact.point = slot.point();
     contact.frame << pair.n, pair.T;
     // α grows by |f| a unit of length along the normal
-    contact.distance = (pair.alpha - 1.0) * slot.units.length / pair.B.f.norm() - slot.sunk;
+    contact.distance = (pair.alpha - 1.0) * slot.units.length / pair.B.f.norm();
     contact.friction = pair.friction;
     contact.restitution = restitution_of(slot.key);
     const Vector6 impulse = weakened_[static_cast<std::size_t>(slot.island)] * slot.impulse();
@@ -451,9 +451,6 @@ bool SingleLevelContact::refine() {
     return island_.factor();
   }
   bool whole = solve_further(options_.num_refinements + 4, kRefined).status == NcpStatus::solved;
-  // planes that are lowered are held there
-  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k)
-    whole = whole && problem_.pairs[k].sunk == 0.0;
   if (options_.prune_hovering && options_.kappa <= kHoveringBelow)
     for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
       PairSlot& slot = problem_.pairs[k];

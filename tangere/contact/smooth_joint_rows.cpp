@@ -23,7 +23,7 @@ double SmoothIsland::evaluate_joint_rows() {
       momentum -= row.side() * z[0];
       const auto q = p_.tree->model().links().q_of_dof[static_cast<std::size_t>(row.dof)];
       row.residual = s[0] - row.side() * (p_.tree->q_next[q] - row.bound) / p_.units->position(row.dof) - row.kept -
-                     p_.compliance * z[0];
+                     row.compliance * z[0];
       row.residual_2 = 0.0;
     }
     worst = larger_norm(worst, larger_norm(std::abs(row.residual), std::abs(row.residual_2)));
@@ -46,7 +46,7 @@ void SmoothIsland::joint_response(const JointRow& row, const double* r, double& 
   }
   const double side = row.side();
   const double step = p_.time_step * p_.units->velocity(row.dof) / p_.units->position(row.dof);
-  const double stiffness = s[0] + p_.compliance * z[0];
+  const double stiffness = s[0] + row.compliance * z[0];
   slope = -z[0] / stiffness * step;
   own = r == nullptr ? 0.0 : side * (r[0] + z[0] * row.residual) / stiffness;
 }
@@ -68,8 +68,8 @@ void SmoothIsland::recover_joint_row(const JointRow& row, const double* r, doubl
   const double side = row.side();
   const double opening =
       side * p_.time_step * p_.units->velocity(row.dof) / p_.units->position(row.dof) * dv - row.residual;
-  dz[0] = (r[0] - z[0] * opening) / (s[0] + p_.compliance * z[0]);
-  ds[0] = opening + p_.compliance * dz[0];
+  dz[0] = (r[0] - z[0] * opening) / (s[0] + row.compliance * z[0]);
+  ds[0] = opening + row.compliance * dz[0];
 }
 
 void SmoothIsland::evaluate_equalities() {

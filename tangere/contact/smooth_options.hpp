@@ -32,11 +32,11 @@ struct SmoothOptions {
   /// Contact acts at α − 1 − d κ, d the number of cones of the pair's collision: pairs do not penetrate. Without
   /// (the paper's form) bodies at rest overlap by a few κ of their size.
   bool shift = true;
-  /// Contact and joint limits give way by this part of κ times their impulse (units): s_γ = α − 1 − d κ + compliance κ
-  /// γ. So there is an answer also where there is no room for all of them (what fits exactly between two walls, a limit
-  /// from both sides at once), with impulses that are bounded. What pushes by up to 1 / √compliance of its unit, 30 m
-  /// c, does not penetrate by it.
-  double compliance = 1e-3;
+  /// Contact and joint limits give way by ε times their impulse (units): s_γ = α − 1 − d κ + ε γ, ε being this part of
+  /// κ c dt / l, at most of κ. So there is an answer also where there is no room for all of them (what fits exactly
+  /// between two walls, a joint with equal limits), with bounded impulses. Impulses up to √(κ / ε) units make no
+  /// penetration by it, larger ones at most ε γ.
+  double compliance = 0.01;
   /// Norms of a solution, as a part of κ.
   double tolerance = 0.1;
   /// Of the warm and the cold start. The central path has 50 times as many, other starts four times (not bilevel).

@@ -59,8 +59,6 @@ struct PairSlot {
   /// b of rebound.hpp, and its place among the rebounds; -1 for pairs that neither bounce nor overlap.
   double rebound_gap = 0.0;
   int rebound = -1;
-  /// Metres by which the plane of a half-space is lowered (SingleLevelContact::sunk).
-  double sunk = 0.0;
   int island = 0;
   int first_row = 0;
   int first_y = 0;
@@ -101,6 +99,8 @@ struct JointRow {
   double hover = 0.0;
   double kept = 0.0;
   double kept_slope = 0.0;
+  /// Of limits, in units (SmoothOptions::compliance).
+  double compliance = 0.0;
   int first_row = 0;
   double residual = 0.0;
   double residual_2 = 0.0;
@@ -125,8 +125,6 @@ struct SmoothProblem {
   const CoordinateUnits* units = nullptr;
   double time_step = 0.0;
   double kappa = 0.0;
-  /// Of contact and of limits, in units.
-  double compliance = 0.0;
   bool frozen_normal = false;
   /// Collisions are solved at every iterate (bilevel.hpp): their rows are not the interior point's.
   bool bilevel = false;

@@ -45,36 +45,6 @@ TEST(SmoothOverlap, GoesAwayAtTheSpeedOfCorrection) {
     }
 }
 
-/// Also of what is farther behind the floor than it is large, and where nothing is to be corrected.
-TEST(SmoothOverlap, BehindAPlaneIsTakenBackAsSlowly) {
-  for (const Formulation formulation : {Formulation::single_level, Formulation::bilevel})
-    for (const double depth : {0.2, 0.3, 2.0, 100.0})
-      for (const double dt : {1e-2, 1e-3})
-        for (const double correction : {0.2, 0.0}) {
-          SCOPED_TRACE(std::to_string(depth) + " " + std::to_string(dt) + " " + std::to_string(correction));
-          WorldOptions options = smooth(dt, 1e-6, formulation);
-          options.contact.correction = correction;
-          const double speed = correction > 0.0 ? options.contact.correction_speed : 0.0;
-          const FreeBody box = sunk_box(depth);
-          const StepCase scene = free_bodies("sunk", {box}, 0.5, 0.0, options);
-          Workspace workspace(scene.world);
-          State state = scene.state;
-          Tape tape;
-          for (int i = 0; i < 20; ++i) {
-            const double height = state.q[2];
-            ASSERT_EQ(step(scene.world, state, at_ease(scene.world), workspace, state, &tape).status,
-                      StepStatus::solved);
-            EXPECT_LE(state.q[2] - height, 1.4 * speed * dt + 1e-4) << i;
-            EXPECT_GE(state.q[2] - height, -1e-4) << i;
-          }
-          // as far as it has come
-          EXPECT_NEAR(state.q[2] - box.X_WB.p[2], 20.0 * speed * dt, 0.2 * 20.0 * speed * dt + 1e-3);
-          StepJacobians J;
-          EXPECT_TRUE(step_jacobians(scene.world, tape, workspace, J));
-          EXPECT_TRUE(all_columns(J).allFinite());
-        }
-}
-
 TEST(SmoothOverlap, ThatIsNotToBeCorrectedStays) {
   for (const double correction : {0.0, 0.2}) {
     WorldOptions options = smooth(0.01, 1e-6);

@@ -29,7 +29,7 @@ StepCase scene_at(double kappa, double gradient_kappa, Formulation formulation =
   return free_bodies(
       "bodies",
       {body(cube(0.4), {0, 0, 0.22}, 0.1, {0.6, -0.1, -0.8}), body(cube(0.3), {0.05, 0, 0.62}, -0.2, {0, 0, -1.0}),
-       body(Sphere{0.1}, {3, 0, 0.14}, 0.0, {0.3, 0.2, -0.1})},
+       body(Sphere{0.1}, {3, 0, 0.103}, 0.0, {0.3, 0.2, -0.1})},
       0.4, restitution, options);
 }
 
@@ -94,8 +94,8 @@ TEST(SmoothRelaxation, SeesContactFromFarther) {
     const int nv = scene.world.nv();
     return J(nv + 14, 14);
   };
-  EXPECT_LE(std::abs(by_floor(0.0)), 1e-3);
-  EXPECT_GE(std::abs(by_floor(1e-2)), 0.1);
+  EXPECT_LE(std::abs(by_floor(0.0)), 0.1);
+  EXPECT_GE(std::abs(by_floor(1e-2)), 1.0);
 }
 
 TEST(SmoothRelaxation, LeavesTheMotionAlone) {
