@@ -100,6 +100,7 @@ class SingleLevelContact {
       if (elastic_) load_limit(solved, static_cast<std::size_t>(i));
       good = refine() && good && !limit_.held;
       on_island(island_);
+      good = good && !has_rough_rebounds();
     }
     return good;
   }
@@ -178,6 +179,8 @@ class SingleLevelContact {
   [[nodiscard]] bool load_joint_rows(const SmoothWarmStart& from);
   [[nodiscard]] NcpResult solve_further(int max_iterations);
   [[nodiscard]] bool refine();
+  [[nodiscard]] bool factor_what_has_factors();
+  [[nodiscard]] bool has_rough_rebounds() const;
   void set_limit(double x);
   void load_limit(const SmoothWarmStart& solved, std::size_t island);
   [[nodiscard]] bool solve_limited(double x);
