@@ -56,8 +56,8 @@ struct SmoothState {
 struct SmoothSolution {
   /// Of free movers: the velocity v̂ of which their momentum after the step is the momentum, at the old attitude.
   VectorX v_plus;
-  /// One a pair, with point, normal, impulse; `distance` is the gap along the normal that α tells, `feature_*` the
-  /// parts' numbers.
+  /// One a pair, with point, normal, impulse; `distance` is the gap along the normal that α tells, `feature_*` are
+  /// whole sets: the parts' numbers, and which point of the pair it is.
   std::vector<Contact> contacts;
   SmoothStatistics statistics;
   NcpStatus status = NcpStatus::solved;
@@ -82,6 +82,8 @@ class SingleLevelContact {
 
   [[nodiscard]] const SmoothProblem& problem() const { return problem_; }
   [[nodiscard]] SmoothProblem& problem() { return problem_; }
+  /// Of the last `solve`.
+  [[nodiscard]] const SmoothSolution& solution() const { return solution_; }
   [[nodiscard]] SmoothWarmStart& warm_start() { return warm_; }
 
   /// For derivatives: sets the step up again unless it is the last one, with the contact of `solved`, `v_plus`, and

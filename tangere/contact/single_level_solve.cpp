@@ -314,6 +314,8 @@ void SingleLevelContact::read_answer() {
     contact.shape_B = slot.key.shape_B;
     contact.body_A = scene_.shapes()[static_cast<std::size_t>(contact.shape_A)].body;
     contact.body_B = scene_.shapes()[static_cast<std::size_t>(contact.shape_B)].body;
+    contact.feature_A = {FeatureKind::whole, slot.key.part_A, slot.key.point};
+    contact.feature_B = {FeatureKind::whole, slot.key.part_B, slot.key.point};
     contact.point = slot.point();
     contact.frame << pair.n, pair.T;
     // α grows by |f| a unit of length along the normal
