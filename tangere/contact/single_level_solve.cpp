@@ -158,7 +158,7 @@ void SingleLevelContact::start_at_ones() {
 
 /// From the last step's contact where there was one. False if there was none at all.
 bool SingleLevelContact::start_warm() {
-  if (!options_.warm_start || warm_.entries.empty()) return false;
+  if (!options_.warm_start || (warm_.entries.empty() && warm_.joint_z.empty())) return false;
   start_cold(kStartProduct);
   bool any = false;
   for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k)

@@ -183,6 +183,43 @@ TEST(SmoothStep, WeldedBodiesAreOne) {
   EXPECT_NEAR(std::abs(state.q.segment<4>(3).dot(state.q.segment<4>(10))), 1.0, 1e-9);
 }
 
+/// Without any contact too.
+TEST(SmoothStep, JointRowsStartWarm) {
+  ModelBuilder builder("chain");
+  const Shape rod = Capsule{.radius = 0.05, .length = 0.4};
+  int parent = kWorld;
+  for (int i = 0; i < 4; ++i)
+    parent = builder.add_body({.name = "link" + std::to_string(i), .inertia = mass_properties(rod, 500.0)},
+                              {.name = "joint" + std::to_string(i),
+                               .type = JointType::revolute,
+                               .X_PJ = Pose::translation({0.2, 0, 0}),
+                               .X_CJ = Pose::translation({-0.2, 0, 0}),
+                               .axis = {0, 1, 0},
+                               .dofs = {{.lower = -0.3, .upper = 0.3, .friction = 0.5}}},
+                              parent);
+  const Model model = builder.build();
+  int iterations[2] = {0, 0};
+  State ends[2];
+  for (const bool warm : {false, true}) {
+    WorldOptions options = exactly(smooth(0.005, 1e-6));
+    options.smooth.warm_start = warm;
+    const World world(model, {}, options);
+    Workspace workspace(world);
+    State state{VectorX::Zero(4), VectorX::Zero(4)};
+    int started_warm = 0;
+    for (int i = 0; i < 200; ++i) {
+      const StepResult& result = step(world, state, at_ease(world), workspace, state);
+      ASSERT_EQ(result.status, StepStatus::solved);
+      iterations[warm] += result.smooth.iterations;
+      started_warm += result.smooth.rungs[static_cast<std::size_t>(SmoothRung::warm)];
+    }
+    EXPECT_GE(started_warm, warm ? 190 : 0);
+    ends[warm] = state;
+  }
+  EXPECT_LT(iterations[true], 3 * iterations[false] / 4);
+  EXPECT_NEAR_ABSOLUTE(ends[true].q, ends[false].q, 1e-6);
+}
+
 /// Of which derivatives allocate nothing: not sizes of shapes, nor what trees are made of.
 std::vector<StepParameter> quiet_parameters(const World& world) {
   std::vector<StepParameter> out;
