@@ -151,11 +151,10 @@ double Rebound::change(const Vector4& g_A, const Vector4& g_B) const {
   const Vector3 spin = impact_.twist.tail<3>();
   const double size = f_.norm();
   const double dc = -df.dot(u_) - f_.dot(spin.cross(moved.head<3>()));
-  const double change = by_alpha_ * moved[3] + by_rate_ * dc;
-  if (size < kNoDirection) return change;
+  if (size < kNoDirection) return by_alpha_ * moved[3] + by_rate_ * dc;
   // w = c / |f|
   const double dw = (dc + f_.dot(u_) / (size * size) * f_.dot(df)) / size;
-  return change + by_force_ * f_.dot(df) / size + by_speed_ * dw;
+  return by_alpha_ * moved[3] + by_force_ * f_.dot(df) / size + by_rate_ * dc + by_speed_ * dw;
 }
 
 void Rebound::differentiate() {
