@@ -20,8 +20,10 @@ int main(int argc, char** argv) {
   ScalingWorkspace workspace;
   const Scaling scaled = scaling(cone, {}, ellipsoid, X_WB, {}, workspace);
   const Vector12 d_alpha = scaling_gradient(workspace);
-  std::printf("alpha %.6f, d alpha / d position of B: %.4f %.4f %.4f\n", scaled.alpha, d_alpha[6], d_alpha[7],
-              d_alpha[8]);
+  // what is less than the digits show has no sign
+  const auto shown = [](double value) { return std::abs(value) < 5e-5 ? 0.0 : value; };
+  std::printf("alpha %.6f, d alpha / d position of B: %.4f %.4f %.4f\n", scaled.alpha, shown(d_alpha[6]),
+              shown(d_alpha[7]), shown(d_alpha[8]));
 
   // smoothed by kappa, even the touching point has a derivative everywhere
   (void)scaling(cone, {}, ellipsoid, X_WB, {.smoothing = 1e-4}, workspace);

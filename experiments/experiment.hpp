@@ -17,6 +17,10 @@ namespace tangere::experiments {
 
 struct Outcome {
   bool met = false;
+  /// Of experiments that repeat themselves: how often in every cell, and how often it is for what is claimed.
+  int runs = 0;
+  int runs_claimed = 0;
+  [[nodiscard]] bool is_part() const { return runs < runs_claimed; }
   /// A table to read.
   std::string text;
   /// The same for machines.

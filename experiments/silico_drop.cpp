@@ -80,6 +80,8 @@ Outcome silico_drop(const Request& request) {
       "  %.2f iterations in the mean (its data: 11.5)\n",
       failed, all_runs, unsolved, mean_iterations);
   out.data = {{"cells", to_json(cells)}, {"failed_runs", failed}, {"runs", all_runs}, {"iterations", mean_iterations}};
+  out.runs = runs;
+  out.runs_claimed = kRuns;
   out.met = failed == 0 && mean_iterations <= 12.0 && violations_hold;
   out.svg = chart_svg({grid_chart("Drop test: iterations a step", {"iterations"}, cells, iterations)});
   return out;

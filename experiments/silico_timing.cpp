@@ -108,7 +108,8 @@ ChartLine histogram(const Method& method, const Timing& timing) {
 }  // namespace
 
 Outcome silico_timing(const Request& request) {
-  const int runs = request.runs > 0 ? request.runs : 100;
+  constexpr int kRuns = 100;
+  const int runs = request.runs > 0 ? request.runs : kRuns;
   Outcome out;
   out.text = "                        mean us  median us  iterations  failed steps\n";
   Chart chart{"Timing test: how long a step takes", {"microseconds", true}, {"% of steps"}};
@@ -127,6 +128,8 @@ Outcome silico_timing(const Request& request) {
   const double ratio = means.back() / means.front();
   out.text += cli::formatted("  bilevel / single level %.1f (the paper: 30, over a handicapped one)\n", ratio);
   out.data["ratio"] = ratio;
+  out.runs = runs;
+  out.runs_claimed = kRuns;
   out.met = ratio >= 8.0;
   out.svg = chart_svg({chart});
   return out;

@@ -130,6 +130,7 @@ void RunCount::add(const RunCount& other) {
   second_tries += other.second_tries;
   failures += other.failures;
   for (std::size_t r = 0; r < kNumSmoothRungs; ++r) rungs[r] += other.rungs[r];
+  violation = std::max(violation, other.violation);
 }
 
 double RunCount::mean_iterations() const {
@@ -139,7 +140,8 @@ double RunCount::mean_iterations() const {
 nlohmann::json to_json(const RunCount& count) {
   return {{"steps", count.steps},           {"islands", count.islands},
           {"iterations", count.iterations}, {"second_tries", count.second_tries},
-          {"failures", count.failures},     {"rungs", count.rungs}};
+          {"failures", count.failures},     {"rungs", count.rungs},
+          {"violation", count.violation}};
 }
 
 RunCount run_count(const nlohmann::json& json) {
@@ -150,6 +152,7 @@ RunCount run_count(const nlohmann::json& json) {
   count.second_tries = json.at("second_tries");
   count.failures = json.at("failures");
   count.rungs = json.at("rungs").get<std::array<long, kNumSmoothRungs>>();
+  count.violation = json.at("violation");
   return count;
 }
 

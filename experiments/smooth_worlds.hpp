@@ -67,6 +67,8 @@ struct RunCount {
   long second_tries = 0;
   long failures = 0;
   std::array<long, kNumSmoothRungs> rungs{};
+  /// The largest of a run's end (1 − α), where it was measured.
+  double violation = 0.0;
 
   void add(const StepResult& result);
   void add(const RunCount& other);

@@ -213,14 +213,18 @@ std::vector<NamedRecording> find_recordings(const std::vector<std::string>& fold
   return found;
 }
 
+std::string counted(std::size_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
 void show_recordings(const std::vector<NamedRecording>& recordings, const std::filesystem::path& output,
                      DemoPages& pages) {
   if (!recordings.empty()) std::filesystem::create_directories(output / "recordings");
   for (const auto& [name, recording] : recordings)
-    pages.add_recording(
-        {"recordings/" + name + ".html", name,
-         formatted("A recording of %zu frames, %zu bodies.", recording.frames.size(), recording.bodies.size())},
-        recording_text(recording));
+    pages.add_recording({"recordings/" + name + ".html", name,
+                         "A recording of " + counted(recording.frames.size(), "frame", "frames") + ", " +
+                             counted(recording.bodies.size(), "body", "bodies") + "."},
+                        recording_text(recording));
 }
 
 }  // namespace

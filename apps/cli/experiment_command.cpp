@@ -74,9 +74,13 @@ int run_experiment(const ExperimentArguments& arguments) {
       if (arguments.json) {
         json[experiment.name] = {
             {"source", experiment.source}, {"claim", experiment.claim}, {"met", outcome.met}, {"result", outcome.data}};
+        if (outcome.runs > 0) {
+          json[experiment.name]["runs_a_cell"] = outcome.runs;
+          json[experiment.name]["part"] = outcome.is_part();
+        }
       } else {
-        std::printf("%s (%s)\n  claim: %s\n\n%s\n  %s\n\n", experiment.name, experiment.source, experiment.claim,
-                    outcome.text.c_str(), outcome.met ? "MET" : "NOT MET");
+        std::printf("%s (%s)\n  claim: %s\n\n%s\n  %s%s\n\n", experiment.name, experiment.source, experiment.claim,
+                    outcome.text.c_str(), outcome.met ? "MET" : "NOT MET", part_of(outcome).c_str());
       }
     }
     if (pages && found) std::fprintf(stderr, "pages: %s\n", pages->write_gallery().c_str());

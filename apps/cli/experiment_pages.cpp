@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "apps/cli/text.hpp"
 #include "apps/cli/viewer_page.hpp"
 #include "tangere/io/recording_page.hpp"
 #include "tangere/math/error.hpp"
@@ -17,6 +18,11 @@ std::string result_file(const Experiment& experiment) { return std::string(exper
 std::string claim_of(const Experiment& experiment) { return std::string(experiment.source) + ": " + experiment.claim; }
 
 }  // namespace
+
+std::string part_of(const experiments::Outcome& outcome) {
+  if (!outcome.is_part()) return "";
+  return formatted(" by a part: %d of %d runs in every cell", outcome.runs, outcome.runs_claimed);
+}
 
 ExperimentPages::ExperimentPages(std::filesystem::path folder) : folder_(std::move(folder)), viewer_(viewer_page()) {
   std::error_code failure;
@@ -37,11 +43,12 @@ void ExperimentPages::add(const Experiment& experiment, const experiments::Outco
   }
   const std::string result = result_file(experiment);
   write_whole_file(folder_ / result, result_page(experiment.name, outcome.svg, outcome.text, films));
-  gallery_.entries.push_back({.file = result,
-                              .title = experiment.name,
-                              .text = claim_of(experiment) + (outcome.met ? ": met." : ": NOT met."),
-                              .picture = outcome.svg,
-                              .shown = outcome.svg.empty() && !films.empty() ? films.front().file : ""});
+  gallery_.entries.push_back(
+      {.file = result,
+       .title = experiment.name,
+       .text = claim_of(experiment) + (outcome.met ? ": met" : ": NOT met") + part_of(outcome) + ".",
+       .picture = outcome.svg,
+       .shown = outcome.svg.empty() && !films.empty() ? films.front().file : ""});
 }
 
 std::string ExperimentPages::write_gallery() const {

@@ -10,6 +10,9 @@
 
 namespace tangere::cli {
 
+/// Words after "met" for an outcome of fewer runs than the claim is about; else none.
+[[nodiscard]] std::string part_of(const experiments::Outcome& outcome);
+
 class ExperimentPages {
  public:
   /// Throws InputError if the viewer was not built or the folder cannot be made.

@@ -14,6 +14,15 @@ namespace {
 
 using namespace tangere::cli;  // NOLINT(google-build-using-namespace): this is their program
 
+/// CLI11's own check tells of a bound of 309 digits.
+CLI::Validator whole_number() {
+  return {[](std::string& text) -> std::string {
+            if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return "";
+            return "must be a whole number and not negative, got " + text;
+          },
+          ""};
+}
+
 int run(int argc, char** argv) {
   CLI::App app("tangere: differentiable contact", "tangere");
   app.set_version_flag("--version", "tangere " + std::string(tangere::kVersion));
@@ -29,7 +38,7 @@ int run(int argc, char** argv) {
   demo_command->add_option("--recordings", demo.recordings,
                            "Folder with recordings that the gallery shows too (may be repeated)");
   demo_command->add_option("--seed", demo.seed, "Seed of the random pairs")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->capture_default_str();
 
   QueryArguments query;
@@ -80,7 +89,7 @@ int run(int argc, char** argv) {
   simulate_command
       ->add_option("--seed", simulate.seed,
                    "Disturb the velocities of the start by normal random numbers, 0.01 m/s or rad/s (default: not)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number());
   simulate_command->add_option("--base", simulate.base, "What holds the root of a URDF: fixed or free")
       ->check(CLI::IsMember({"fixed", "free"}))
       ->capture_default_str();

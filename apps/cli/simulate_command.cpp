@@ -151,12 +151,13 @@ bool run(const World& world, const VectorX& u, State& state, RecordingWriter* re
   Runner runner(world, u, check);
   if (recording != nullptr) recording->add(0, state);
   audience.announce();
+  const VectorX start = state.q;
   Progress progress("simulating", report.steps);
   for (int i = 0; i < report.steps; ++i) {
     if (interrupted_by() != 0) return false;
     progress.show(i);
     const StepResult& result = runner.advance(i, state, report);
-    if (i == 0) report.overlaps = start_overlaps(world, result.contacts);
+    if (i == 0) report.overlaps = start_overlaps(world, start, result.contacts);
     if (recording != nullptr && largest(state.q) > kMostCoordinate)
       throw std::runtime_error(
           formatted("step %d: a coordinate is beyond %g, which no recording has", i, kMostCoordinate));
@@ -269,6 +270,9 @@ int simulate(const SimulateArguments& arguments) {
   if (check) report.gradients = &check->report();
   (arguments.json ? print_json : print_text)(world, report);
   std::fflush(stdout);
+  if (report.approximate_steps > 0)
+    std::fprintf(stderr, "tangere simulate: warning: contact was not solved in %d of %d steps\n",
+                 report.approximate_steps, report.steps);
   audience.stay();
   return check && !check->report().passed() ? kExitFailed : kExitOk;
 }

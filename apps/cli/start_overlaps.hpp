@@ -17,7 +17,9 @@ struct StartOverlap {
   double depth = 0.0;
 };
 
-/// Those deeper than a hundredth of the smaller shape's size, among the contacts of the first step; each pair once.
-[[nodiscard]] std::vector<StartOverlap> start_overlaps(const World& world, std::span<const Contact> contacts);
+/// Those that are deeper at q than a hundredth of the smaller shape's size, among the contacts of the first step; each
+/// pair once.
+[[nodiscard]] std::vector<StartOverlap> start_overlaps(const World& world, const VectorX& q,
+                                                       std::span<const Contact> contacts);
 
 }  // namespace tangere::cli

@@ -25,6 +25,9 @@ enum class Redundancy {
   least_squares,
 };
 
+/// Smooth contact (smooth_options.hpp) heeds `correction_speed` of overlaps and limits, unless `correction` is 0,
+/// `correction` and `compliance` of constraints and mimics, `bounce_speed`, `torsional_friction`, and which rows of
+/// joints are enforced; it refuses `rolling_friction`. The rest is of hard contact.
 struct ContactOptions {
   /// Contacts exist from this distance on, and farther as far as bodies may come nearer within a step. They push only
   /// where the step would end inside. Metres.
@@ -35,7 +38,7 @@ struct ContactOptions {
   /// it comes to rest within this distance of the surface, and nearer with every step. Metres or radians.
   double touching = 1e-5;
   /// The largest speed of that correction, of each row: metres a second, radians a second for angles (of limits, mimics
-  /// and the turns of welds). Hard contact only.
+  /// and the turns of welds).
   double correction_speed = 0.5;
   /// Impacts whose rebound would be slower than this do not bounce. Metres a second.
   double bounce_speed = 0.1;

@@ -90,7 +90,7 @@ double Rebound::solve(const SmoothPair& pair, const Impact& impact, const NcpOpt
 
 double Rebound::keep(double share) {
   share_ = share;
-  acts_ = bounces_ = false;
+  acts_ = bounces_ = rough_ = false;
   by_alpha_ = by_force_ = by_rate_ = by_speed_ = by_restitution_ = by_share_ = 0.0;
   if (!solved_) return 0.0;
   const double kept = keep_overlap();
@@ -151,6 +151,7 @@ double Rebound::change(const Vector4& g_A, const Vector4& g_B) const {
   const Vector3 spin = impact_.twist.tail<3>();
   const double size = f_.norm();
   const double dc = -df.dot(u_) - f_.dot(spin.cross(moved.head<3>()));
+  if (size < kNoDirection) return by_alpha_ * moved[3] + by_rate_ * dc;
   // w = c / |f|
   const double dw = (dc + f_.dot(u_) / (size * size) * f_.dot(df)) / size;
   return by_alpha_ * moved[3] + by_force_ * f_.dot(df) / size + by_rate_ * dc + by_speed_ * dw;
@@ -158,10 +159,13 @@ double Rebound::change(const Vector4& g_A, const Vector4& g_B) const {
 
 void Rebound::differentiate() {
   gradient_ = {};
-  acts_ = acts_ && pair_.A.factor() && pair_.B.factor();
   if (!acts_) return;
-  H_ = pair_.A.H + pair_.B.H;
-  acts_ = lu_factor(H_.data(), 4, 4, pivots_);
+  acts_ = pair_.A.factor() && pair_.B.factor();
+  if (acts_) {
+    H_ = pair_.A.H + pair_.B.H;
+    acts_ = lu_factor(H_.data(), 4, 4, pivots_);
+  }
+  rough_ = !acts_ || f_.norm() < kNoDirection;
   if (!acts_) return;
   for (int i = 0; i < 2; ++i) {
     const SmoothSide& side = i == 0 ? pair_.A : pair_.B;
@@ -174,7 +178,7 @@ void Rebound::differentiate() {
       gradient_.xi[6 * i + k] = i == 0 ? change(g, Vector4::Zero()) : change(Vector4::Zero(), g);
     }
   }
-  gradient_.velocity = -(by_rate_ + by_speed_ / f_.norm()) * f_;
+  gradient_.velocity = -(by_rate_ + (rough_ ? 0.0 : by_speed_ / f_.norm())) * f_;
   gradient_.restitution = by_restitution_;
 }
 

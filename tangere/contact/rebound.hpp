@@ -30,6 +30,9 @@
 
 namespace tangere {
 
+/// A force of a pair, in its units, that is rounding: α has no direction in which it grows.
+inline constexpr double kNoDirection = 1e-14;
+
 /// φ of an overlap o, and its derivatives by o and by r.
 struct KeptOverlap {
   double value = 0.0;
@@ -79,6 +82,9 @@ class Rebound {
 
   /// Whether there is a b that moves with the old state.
   [[nodiscard]] bool acts() const { return acts_; }
+  /// Whether b has no derivative: the force has no direction where centres coincide, or the collision no factors. Known
+  /// after `differentiate`.
+  [[nodiscard]] bool rough() const { return rough_; }
   /// Whether some of it is a bounce; and its derivative by σ.
   [[nodiscard]] bool bounces() const { return bounces_; }
   [[nodiscard]] double by_share() const { return by_share_; }
@@ -99,6 +105,7 @@ class Rebound {
   bool solved_ = false;
   bool acts_ = false;
   bool bounces_ = false;
+  bool rough_ = false;
   Vector3 f_ = Vector3::Zero();
   Vector3 u_ = Vector3::Zero();
   // of b by α, by |f|, by c at fixed w, by w, by e and by σ

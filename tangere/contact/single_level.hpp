@@ -57,8 +57,8 @@ struct SmoothState {
 struct SmoothSolution {
   /// Of free movers: the velocity v̂ of which their momentum after the step is the momentum, at the old attitude.
   VectorX v_plus;
-  /// One a pair, with point, normal, impulse; `distance` is the gap along the normal that α tells, `feature_*` the
-  /// parts' numbers.
+  /// One a pair, with point, normal, impulse; `distance` is the gap along the normal that α tells, `feature_*` are
+  /// whole sets: the parts' numbers, and which point of the pair it is.
   std::vector<Contact> contacts;
   SmoothStatistics statistics;
   NcpStatus status = NcpStatus::solved;
@@ -83,6 +83,8 @@ class SingleLevelContact {
 
   [[nodiscard]] const SmoothProblem& problem() const { return problem_; }
   [[nodiscard]] SmoothProblem& problem() { return problem_; }
+  /// Of the last `solve`.
+  [[nodiscard]] const SmoothSolution& solution() const { return solution_; }
   [[nodiscard]] SmoothWarmStart& warm_start() { return warm_; }
 
   /// For derivatives: sets the step up again unless it is the last one, with the contact of `solved`, `v_plus`, and
@@ -107,6 +109,7 @@ class SingleLevelContact {
       if (elastic_) load_limit(solved, static_cast<std::size_t>(i));
       good = refine() && good && !limit_.held;
       on_island(island_);
+      good = good && !has_rough_rebounds();
     }
     return good;
   }
@@ -192,6 +195,8 @@ class SingleLevelContact {
   [[nodiscard]] bool is_at(const SmoothWarmStart& solved, VectorArgument v_plus) const;
   [[nodiscard]] NcpResult solve_further(int max_iterations, double refined);
   [[nodiscard]] bool refine();
+  [[nodiscard]] bool factor_what_has_factors();
+  [[nodiscard]] bool has_rough_rebounds() const;
   void set_limit(double x);
   void load_limit(const SmoothWarmStart& solved, std::size_t island);
   [[nodiscard]] bool solve_limited(double x);

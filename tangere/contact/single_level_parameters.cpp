@@ -487,16 +487,16 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
   const bool good = visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
-    std::vector<double> r(static_cast<std::size_t>(island.num_unknowns()));
     const bool limited = limit_terms(contact, island, step);
-    VectorX change(n);
+    ScratchVector::View r = weights_.reset(island.num_unknowns());
+    ScratchVector::View change = seed_.reset(n);
     for (int i = 0; i < count; ++i) {
-      std::fill(r.begin(), r.end(), 0.0);
+      r.setZero();
       SmoothParameterColumn column(contact, island, *this, data, step, tree_columns, limited);
       column.fill(parameters[static_cast<std::size_t>(i)], i, r.data());
       island.solve_velocities(r.data());
       island.velocity_changes(r.data(), change.data());
-      change = -change;
+      change *= -1.0;
       for (const int m : island.movers()) {
         const FreeMover& mover = problem.free[static_cast<std::size_t>(m)];
         auto own = change.segment<6>(island.place_of(m));

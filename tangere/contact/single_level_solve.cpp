@@ -160,7 +160,7 @@ void SingleLevelContact::start_at_ones() {
 
 /// From the last step's contact where there was one. False if there was none at all.
 bool SingleLevelContact::start_warm() {
-  if (!options_.warm_start || warm_.entries.empty()) return false;
+  if (!options_.warm_start || (warm_.entries.empty() && warm_.joint_z.empty())) return false;
   start_cold(kStartProduct);
   bool any = false;
   for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k)
@@ -319,10 +319,13 @@ void SingleLevelContact::read_answer() {
     contact.shape_B = slot.key.shape_B;
     contact.body_A = scene_.shapes()[static_cast<std::size_t>(contact.shape_A)].body;
     contact.body_B = scene_.shapes()[static_cast<std::size_t>(contact.shape_B)].body;
+    contact.feature_A = {FeatureKind::whole, slot.key.part_A, slot.key.point};
+    contact.feature_B = {FeatureKind::whole, slot.key.part_B, slot.key.point};
     contact.point = slot.point();
     contact.frame << pair.n, pair.T;
     // α grows by |f| a unit of length along the normal
-    contact.distance = (pair.alpha - 1.0) * slot.units.length / pair.B.f.norm();
+    const double slope = pair.B.f.norm();
+    contact.distance = (pair.alpha - 1.0) * slot.units.length / (slope > kNoDirection ? slope : 1.0);
     contact.friction = pair.friction;
     contact.restitution = restitution_of(slot.key);
     const Vector6 impulse = weakened_[static_cast<std::size_t>(slot.island)] * slot.impulse();
@@ -457,7 +460,29 @@ bool SingleLevelContact::refine() {
       slot.left_out = slot.lies && slot.pair.at.z[0] < slot.pair.at.s[0];
       whole = whole && !slot.left_out;
     }
-  return island_.factor() && whole;
+  return factor_what_has_factors() && whole;
+}
+
+/// Where the island has no factors it leaves out the pairs that have none, or else all: its derivatives are numbers, if
+/// not those of the step.
+bool SingleLevelContact::factor_what_has_factors() {
+  if (island_.factor()) return true;
+  for (const bool all : {false, true}) {
+    for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+      PairSlot& slot = problem_.pairs[k];
+      slot.left_out = slot.left_out || all || !slot.pair.factor(false);
+    }
+    if (island_.factor()) return false;
+  }
+  return false;
+}
+
+bool SingleLevelContact::has_rough_rebounds() const {
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    const int rebound = problem_.pairs[k].rebound;
+    if (rebound >= 0 && problem_.rebounds[static_cast<std::size_t>(rebound)].rough()) return true;
+  }
+  return false;
 }
 
 /// The island's pairs bounce by the part of their restitution that x leaves.

@@ -84,7 +84,7 @@ struct RecordedChannel {
 struct RecordedContact {
   int body_A = 0;
   int body_B = 0;
-  /// `vertex-face`, …; empty: not known.
+  /// `vertex-face`, …, or `smooth`; empty: not known.
   std::string type{};
   /// World axes; the normal from A to B, the impulse on B in N s.
   Vector3 point = Vector3::Zero();

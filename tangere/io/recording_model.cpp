@@ -171,10 +171,19 @@ std::vector<RecordedPose> poses_at(const Model& model, Data& data, VectorArgumen
   return poses;
 }
 
+namespace {
+
+std::string type_of(const Contact& contact) {
+  if (contact.feature_A.kind == FeatureKind::whole) return "smooth";
+  return std::string(to_string(contact.feature_A.kind)) + "-" + std::string(to_string(contact.feature_B.kind));
+}
+
+}  // namespace
+
 RecordedContact recorded_contact(const Contact& contact) {
   return {.body_A = contact.body_A,
           .body_B = contact.body_B,
-          .type = std::string(to_string(contact.feature_A.kind)) + "-" + std::string(to_string(contact.feature_B.kind)),
+          .type = type_of(contact),
           .point = contact.point,
           .normal = contact.frame.col(0),
           .impulse = contact.frame * contact.impulse,

@@ -102,6 +102,8 @@ std::string_view to_string(FeatureKind kind) {
       return "face";
     case FeatureKind::plane:
       return "plane";
+    case FeatureKind::whole:
+      return "whole";
   }
   return "unknown";
 }

@@ -51,6 +51,8 @@ enum class FeatureKind {
   face,
   /// The plane of a half-space.
   plane,
+  /// A convex set, whichever of its features touch: of smooth contact, not of manifolds.
+  whole,
 };
 [[nodiscard]] std::string_view to_string(FeatureKind kind);
 

@@ -32,12 +32,6 @@ void set_moment_columns(const World& world, std::span<const StepParameter> param
   }
 }
 
-MomentColumns moment_columns(const World& world, std::span<const StepParameter> parameters) {
-  MomentColumns out;
-  set_moment_columns(world, parameters, out);
-  return out;
-}
-
 Vector6 flight_acceleration(const LoneBody& body, const Vector6& v) {
   const Vector3 w = v.tail<3>();
   Vector6 out;

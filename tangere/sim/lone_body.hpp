@@ -49,7 +49,6 @@ class MomentColumns {
 
 /// By parameters of a step, a column each.
 void set_moment_columns(const World& world, std::span<const StepParameter> parameters, MomentColumns& out);
-[[nodiscard]] MomentColumns moment_columns(const World& world, std::span<const StepParameter> parameters);
 
 /// The velocity in body axes changes at this rate in free flight: −M⁻¹ (what turning axes add).
 [[nodiscard]] Vector6 flight_acceleration(const LoneBody& body, const Vector6& v);

@@ -4,6 +4,7 @@
 
 #include <Eigen/Geometry>
 
+#include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/kinematics.hpp"
@@ -79,6 +80,26 @@ void begin(const World& world, const State& state, VectorArgument u, Workspace::
   m.v_free = state.v;
 }
 
+/// The contacts of another part of the step, into those so far: one a pair of sets, as it was last, with all of its
+/// impulse.
+void add_contacts(std::span<const Contact> part, std::vector<Contact>& all) {
+  const std::size_t before = all.size();
+  for (const Contact& contact : part) {
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(before);
+    const auto same = std::find_if(all.begin(), end, [&](const Contact& other) {
+      return other.shape_A == contact.shape_A && other.shape_B == contact.shape_B &&
+             other.feature_A == contact.feature_A && other.feature_B == contact.feature_B;
+    });
+    if (same == end) {
+      all.push_back(contact);
+      continue;
+    }
+    const Vector3 earlier = same->frame * same->impulse;
+    *same = contact;
+    same->impulse += same->frame.transpose() * earlier;
+  }
+}
+
 /// The memory of steps half as long.
 Workspace& half_workspace(const World& world, SmoothMemory& smooth) {
   if (smooth.half_world == nullptr) {
@@ -98,38 +119,49 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
   workspace.forget();
   // what no start solved is no start for the next step
   smooth.contact.warm_start().clear();
+  // islands that were solved are counted as they were, the others as halved if both halves are solved
+  const SmoothSolution& whole = smooth.contact.solution();
   SmoothStatistics statistics;
-  StepStatus status = StepStatus::solved;
-  double kept = 1.0;
+  statistics.rungs = whole.statistics.rungs;
+  StepResult& all = m.result;
+  all.num_islands = whole.num_islands;
+  smooth.half_contacts.clear();
   if (tape != nullptr) tape->parts.resize(2);
-  State from = state;
+  smooth.half_state = state;
   for (std::size_t half = 0; half < 2; ++half) {
-    const StepResult& result =
-        step(*smooth.half_world, from, u, workspace, smooth.half_state, tape != nullptr ? &tape->parts[half] : nullptr);
+    const StepResult& result = step(*smooth.half_world, smooth.half_state, u, workspace, smooth.half_state,
+                                    tape != nullptr ? &tape->parts[half] : nullptr);
     statistics.failures += result.smooth.failures;
     statistics.iterations += result.smooth.iterations;
     statistics.max_iterations = std::max(statistics.max_iterations, result.smooth.max_iterations);
     if (result.status == StepStatus::not_finite) return false;
-    from = smooth.half_state;
-    kept = std::min(kept, result.restitution_kept);
-    if (status == StepStatus::solved) status = result.status;
-    m.result = result;
+    if (result.status != StepStatus::solved) all.status = result.status;
+    all.residual = std::max(all.residual, result.residual);
+    all.restitution_kept = std::min(all.restitution_kept, result.restitution_kept);
+    add_contacts(result.contacts, smooth.half_contacts);
   }
-  m.result.status = status;
-  m.result.restitution_kept = kept;
-  statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = 1;
-  m.result.smooth = statistics;
-  next = from;
-  if (tape != nullptr) tape->status = m.result.status;
+  if (all.status == StepStatus::solved)
+    statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = whole.statistics.failures;
+  all.smooth = statistics;
+  all.contacts = smooth.half_contacts;
+  next = smooth.half_state;
+  if (tape != nullptr) tape->status = all.status;
   return true;
 }
 
 }  // namespace
 
 SmoothMemory::SmoothMemory(const World& world)
-    : contact(world.model(), world.scene(), world.scales().smooth(), world.options().time_step, world.options().smooth,
+    : world_number(world.number()),
+      contact(world.model(), world.scene(), world.scales().smooth(), world.options().time_step, world.options().smooth,
               world.options().contact, world.options().formulation == Formulation::bilevel),
       derivatives(contact.model()) {}
+
+bool is_smooth(const World& world, Workspace::Memory& m) {
+  if (world.options().formulation == Formulation::lcp) return false;
+  if (m.smooth == nullptr || m.smooth->world_number != world.number()) m.smooth = std::make_unique<SmoothMemory>(world);
+  return true;
+}
 
 bool smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
                  Tape* tape) {
@@ -142,6 +174,7 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
     tape->v = state.v;
     tape->u = u;
     tape->formulation = world.options().formulation;
+    tape->time_step = world.options().time_step;
     tape->num_impacts = 0;
     tape->parts.clear();
   }
@@ -152,9 +185,6 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
   result.residual = solution.residual;
   result.num_islands = solution.num_islands;
   result.contacts = solution.contacts;
-  result.rows = {};
-  result.sets = {};
-  result.impulses = {};
   result.smooth = solution.statistics;
   result.restitution_kept = solution.restitution_kept;
   m.v_plus = solution.v_plus;
@@ -176,6 +206,9 @@ namespace {
 /// for parameters, which are `afresh`.
 void begin_derivatives(const World& world, const Tape& tape, Workspace::Memory& m, bool afresh = false) {
   require_tape(world, tape);
+  if (tape.time_step != world.options().time_step)
+    throw InputError("tape", "is of a step of " + detail::to_text(tape.time_step) + " s, and the world's are of " +
+                                 detail::to_text(world.options().time_step) + " s");
   actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
   actuate(world, tape.q, tape.v, tape.u, m.tau);
   if (!afresh && m.smooth->contact.is_set_up(tape.q, tape.v, m.tau)) {
@@ -320,8 +353,8 @@ bool smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, cons
   }
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
-    StateTangent between;
-    VectorX g_u_after;
+    StateTangent& between = smooth.half_tangent;
+    VectorX& g_u_after = smooth.half_u;
     bool other = smooth_vjp(*smooth.half_world, tape.parts[1], workspace.memory(), g, between, g_u_after);
     other |= smooth_vjp(*smooth.half_world, tape.parts[0], workspace.memory(), between, g_state, g_u);
     g_u += g_u_after;
@@ -396,7 +429,7 @@ bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace:
   }
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
-    StepParameterJacobians before;
+    StepParameterJacobians& before = smooth.half_parameters;
     bool other = smooth_parameter_jacobians(*smooth.half_world, tape.parts[0], workspace.memory(), parameters, before);
     other |= smooth_parameter_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), parameters, out);
     other |= smooth_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), m.event);
@@ -404,16 +437,17 @@ bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace:
     out.v += m.event.v_q * before.q + m.event.v_v * before.v;
     return other;
   }
-  std::vector<SmoothParameter> list;
-  for (const StepParameter& parameter : parameters) list.push_back(smooth_parameter(parameter));
+  smooth.parameters.clear();
+  for (const StepParameter& parameter : parameters) smooth.parameters.push_back(smooth_parameter(parameter));
   begin_derivatives(world, tape, m, true);
-  const bool solved = smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), list, out.v);
+  const bool solved =
+      smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), smooth.parameters, out.v);
   set_displacement(world, tape.v_plus, m.displacement);
   const Integration integration(world, m.displacement, tape.v_plus);
   out.q.setZero(world.nv(), out.v.cols());
-  to_displacements(world, tape.v_plus, out.v, m.block_q);
-  const MomentColumns moments = moment_columns(world, parameters);
-  integration.forward(out.q, m.block_q, out.v, &moments);
+  to_displacements(world, tape.v_plus, out.v, m.parameters.smooth);
+  set_moment_columns(world, parameters, m.parameters.moments);
+  integration.forward(out.q, m.parameters.smooth, out.v, &m.parameters.moments);
   return !solved || tape.status != StepStatus::solved;
 }
 

@@ -6,7 +6,9 @@
 /// bodies so that they keep their momentum (lone_body.hpp). A step that no start of the ladder solves is made in two
 /// halves.
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "tangere/contact/single_level.hpp"
 #include "tangere/contact/single_level_derivatives.hpp"
@@ -19,21 +21,31 @@ namespace tangere {
 struct SmoothMemory {
   explicit SmoothMemory(const World& world);
 
+  /// World::number of its world.
+  std::uint64_t world_number;
   SingleLevelContact contact;
   SingleLevelDerivatives derivatives;
   /// For half steps; made when first needed.
   std::unique_ptr<World> half_world;
   std::unique_ptr<Workspace> half_workspace;
   State half_state;
+  std::vector<Contact> half_contacts;
   /// Of a tape whose derivatives are asked for.
   State taped;
   StepJacobians half_jacobians[2];
+  StepParameterJacobians half_parameters;
+  StateTangent half_tangent;
+  VectorX half_u;
+  std::vector<SmoothParameter> parameters;
   /// For derivatives at another relaxation; made when first needed.
   std::unique_ptr<World> gradient_world;
   std::unique_ptr<Workspace> gradient_workspace;
   State gradient_state;
   Tape gradient_tape;
 };
+
+/// Whether steps of this world are smooth. `m` then has memory of it: made anew, and cold, if it was of another world.
+[[nodiscard]] bool is_smooth(const World& world, Workspace::Memory& m);
 
 /// False where the numbers run away before the end of the step. `next` is not `state`.
 bool smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,

@@ -76,7 +76,7 @@ Workspace::Memory::Memory(const World& world)
       finder(world.model(), world.scene()),
       lcp(world.model()),
       no_force(VectorX::Zero(world.nv())) {
-  if (world.options().formulation != Formulation::lcp) smooth = std::make_unique<SmoothMemory>(world);
+  (void)is_smooth(world, *this);
 }
 Workspace::Memory::~Memory() = default;
 
@@ -256,12 +256,9 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   require("v", state.v, world.nv());
   require("u", u, world.nu());
   Workspace::Memory& m = workspace.memory();
-  m.result.profile = {};
-  m.result.impacts = {};
-  m.result.bounced_at_end = false;
-  m.result.restitution_kept = 1.0;
+  m.result = {};
   m.start = state;  // `next` may be `state`
-  const auto make_step = m.smooth != nullptr ? smooth_step : hard_step;
+  const auto make_step = is_smooth(world, m) ? smooth_step : hard_step;
   if (in_range(m.start) && make_step(world, m.start, u, m, next, tape) && in_range(next)) return m.result;
   workspace.forget();
   stand_still(m.start, u, world.options().formulation, m.result, next, tape);

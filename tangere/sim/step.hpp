@@ -114,8 +114,9 @@ struct Tape {
   double restitution_kept = 1.0;
   std::vector<int> short_of_energy;
   double energy_margin = std::numeric_limits<double>::infinity();
-  /// Of the world that made it.
+  /// Of the world that made it; its time step with smooth contact only.
   Formulation formulation = Formulation::lcp;
+  double time_step = 0.0;
   /// Impacts inside the step (bounce.hpp), earliest first; `events` may be longer. Two parts each: the impact, and the
   /// step after it. The above is then the step without them.
   int num_impacts = 0;
@@ -136,7 +137,11 @@ struct Tape {
 
 /// Memory of steps and of their derivatives, and the warm start. One per thread. Nothing is allocated for up to as many
 /// contacts, rows and impacts as it has seen, but by derivatives in sizes of shapes and by the approximations of a
-/// bounce (GradientMode::reflection and saltation).
+/// bounce (GradientMode::reflection and saltation); with smooth contact also by derivatives of articulated bodies in
+/// parameters and of steps made in halves.
+///
+/// Of a world, or of others of the same model (InputError else). With smooth contact, memory is made anew where it was
+/// of another one, and the step starts cold: where steps of several worlds take turns, each wants a workspace.
 class Workspace {
  public:
   explicit Workspace(const World& world);

@@ -135,7 +135,7 @@ void linearise_with_other_sets(const World& world, const Tape& tape, Workspace::
 }  // namespace
 
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out, GradientMode mode) {
-  if (workspace.memory().smooth != nullptr) return smooth_jacobians(world, tape, workspace.memory(), out);
+  if (is_smooth(world, workspace.memory())) return smooth_jacobians(world, tape, workspace.memory(), out);
   const bool rough = has_rough_contacts(tape);
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace.memory(), &out);
@@ -209,7 +209,7 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
               VectorX& g_u, GradientMode mode) {
   require_tangent(world, "g", g);
   Workspace::Memory& m = workspace.memory();
-  if (m.smooth != nullptr) return smooth_vjp(world, tape, m, g, g_state, g_u);
+  if (is_smooth(world, m)) return smooth_vjp(world, tape, m, g, g_state, g_u);
   const VectorX no_impulses;
   if (tape.bounced()) {
     bounce_vjp(world, tape, m, g, no_impulses, g_state, g_u);
@@ -273,7 +273,7 @@ bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
   require_tangent(world, "d", d);
   require_control(world, du);
   Workspace::Memory& m = workspace.memory();
-  if (m.smooth != nullptr) return smooth_jvp(world, tape, m, d, du, d_next);
+  if (is_smooth(world, m)) return smooth_jvp(world, tape, m, d, du, d_next);
   if (tape.bounced()) {
     bounce_jvp(world, tape, m, d, du, d_next);
   } else {

@@ -48,7 +48,8 @@ struct StepJacobians {
 /// part has no derivative (StepDiagnosis::rough_contacts), where impacts by the discrete rule keep only a part of their
 /// restitution (StepResult::restitution_kept), which is held, and after smooth contact that was not solved
 /// (StepStatus::approximate_contact), whose derivatives leave out what hovers (SmoothOptions::prune_hovering) or that
-/// found no part of its restitution to keep (contact/rebound_energy.hpp). complementarity_aware needs a loss: it is
+/// found no part of its restitution to keep (contact/rebound_energy.hpp), or where overlapping bodies have one centre.
+/// complementarity_aware needs a loss: it is
 /// exact here.
 bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
                     GradientMode mode = GradientMode::exact);

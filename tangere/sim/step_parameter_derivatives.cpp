@@ -306,7 +306,7 @@ bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
                               std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   Workspace::Memory& m = workspace.memory();
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
-  if (m.smooth != nullptr) return smooth_parameter_jacobians(world, tape, m, parameters, out);
+  if (is_smooth(world, m)) return smooth_parameter_jacobians(world, tape, m, parameters, out);
   if (tape.bounced()) {
     const bool rough = fill_bounce(world, tape, m, parameters, false);
     out.q = m.chain->q();

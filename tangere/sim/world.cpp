@@ -1,6 +1,7 @@
 #include "tangere/sim/world.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -13,6 +14,11 @@
 
 namespace tangere {
 namespace {
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
 
 std::string name_of(const std::vector<Actuator>& actuators, std::size_t i) {
   return actuators[i].name.empty() ? "actuators[" + std::to_string(i) + "]" : actuators[i].name;
@@ -81,7 +87,8 @@ World::World(const Model& model, std::vector<Actuator> actuators, const WorldOpt
     : World(model, std::move(actuators), options, RowScales(model)) {}
 
 World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& options, RowScales scales)
-    : model_(std::move(model)),
+    : number_(next_number()),
+      model_(std::move(model)),
       actuators_(std::move(actuators)),
       options_(options),
       scene_(model_),

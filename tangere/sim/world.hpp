@@ -6,6 +6,7 @@
 ///   const Scene scene = load_scene("scenes/arm.json");
 ///   const World world(scene.robot.model, scene.robot.actuators, {.time_step = scene.time_step});
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -56,6 +57,8 @@ class World {
   /// With the scales of another world of the same bodies and joints.
   World(Model model, std::vector<Actuator> actuators, const WorldOptions& options, RowScales scales);
 
+  /// Worlds that have the same number are the same: copies of one.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const std::vector<Actuator>& actuators() const { return actuators_; }
   [[nodiscard]] const WorldOptions& options() const { return options_; }
@@ -81,6 +84,7 @@ class World {
   [[nodiscard]] const VectorX& implicit_damping() const { return implicit_damping_; }
 
  private:
+  std::uint64_t number_;
   Model model_;
   std::vector<Actuator> actuators_;
   WorldOptions options_;

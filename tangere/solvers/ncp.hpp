@@ -149,6 +149,7 @@ class NcpSolver {
   double go(NcpProblem& problem);
   void go_to(NcpProblem& problem, const std::vector<double>& y, const std::vector<double>& z,
              const std::vector<double>& s);
+  void keep_point(NcpProblem& problem, double mu);
   void find_direction(NcpProblem& problem, double mu);
   void measure();
   [[nodiscard]] double along_path(const std::vector<double>& dz, const std::vector<double>& ds) const;

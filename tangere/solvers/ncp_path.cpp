@@ -72,6 +72,13 @@ void NcpSolver::go_to(NcpProblem& problem, const std::vector<double>& y, const s
   std::copy(s.begin(), s.end(), s_.begin());
 }
 
+void NcpSolver::keep_point(NcpProblem& problem, double mu) {
+  path_.mu = mu;
+  problem.write(path_.y);
+  std::copy(z_.begin(), z_.end(), path_.z.begin());
+  std::copy(s_.begin(), s_.end(), path_.s.begin());
+}
+
 /// b in (dz, ds), and Newton's step at μ.
 void NcpSolver::find_direction(NcpProblem& problem, double mu) {
   aim(problem, mu);
@@ -137,6 +144,8 @@ NcpResult NcpSolver::follow(double from, NcpProblem& problem, const NcpOptions& 
 
   path_.resize(z_.size());
   path_.mu_along = -1.0;
+  // where the first step goes back to if there is no direction
+  keep_point(problem, from);
   double mu = from;
   double length = kFirstLength;
   // of a step that was not corrected again
@@ -163,10 +172,7 @@ NcpResult NcpSolver::follow(double from, NcpProblem& problem, const NcpOptions& 
         path_.s_along[i] = sign * ds_[i] / (path_.s_size[i] * norm);
       }
       path_.mu_along = sign / norm;
-      path_.mu = mu;
-      problem.write(path_.y);
-      std::copy(z_.begin(), z_.end(), path_.z.begin());
-      std::copy(s_.begin(), s_.end(), path_.s.begin());
+      keep_point(problem, mu);
       if (path_.mu_lowest == 0.0 || mu < path_.mu_lowest) {
         path_.y_lowest = path_.y;
         path_.z_lowest = path_.z;

@@ -53,6 +53,7 @@ class CliTest(CommandTest):
             self.assertEqual(result.returncode, 2, arguments)
             self.assertEqual(result.stdout, "", arguments)
             self.assertIn("Usage", result.stderr, arguments)
+        self.assertIn("--seed: must be a whole number and not negative, got -1", run("demo", "--seed", "-1").stderr)
 
     # query
 
@@ -210,6 +211,8 @@ class CliTest(CommandTest):
         first = json.loads(run("experiment", "silico_drop", *arguments).stdout)["silico_drop"]
         self.assertEqual((first["result"]["failed_runs"], first["result"]["runs"]), (0, 36))
         self.assertTrue(first["met"])
+        self.assertEqual((first["runs_a_cell"], first["part"]), (1, True))
+        self.assertIn("MET by a part: 1 of 100 runs in every cell", run("experiment", "silico_drop", *arguments[:-1], "--resume").stdout)
         self.assertIn("<svg", (folder / "silico_drop.svg").read_text())
         log = folder / "silico_drop.jsonl"
         lines = log.read_text().splitlines(keepends=True)

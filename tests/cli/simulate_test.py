@@ -52,6 +52,24 @@ class SimulateTest(CommandTest):
         self.assertAlmostEqual(overlaps[0]["depth"], 0.05)
         self.assertNotIn("start_overlaps", self.simulate("mixed_stack.json", "--steps", "1"))
 
+    def test_simulate_says_what_was_not_solved(self):
+        ball = {"type": "sphere", "radius": 0.5}
+        file = self.path / "coincident.json"
+        file.write_text(json.dumps({"format": "tangere-scene", "version": 1, "bodies": [
+            {"name": "floor", "fixed": True, "shape": {"type": "halfspace", "normal": [0, 0, 1]}},
+            {"name": "one", "shape": ball, "position": [0, 0, 1]},
+            {"name": "other", "shape": ball, "position": [0, 0, 1]},
+            {"name": "sunk", "shape": {"type": "box", "size": [0.1, 0.1, 0.1]}, "position": [5, 0, -100]}]}))
+        result = run("simulate", str(file), "--steps", "1", "--contact", "bilevel", "--json")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("tangere simulate: warning: contact was not solved in 1 of 1 steps", result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual(report["approximate_steps"], 1)
+        # and depths are those of the shapes
+        depths = {tuple(one["bodies"]): one["depth"] for one in report["start_overlaps"]}
+        self.assertAlmostEqual(depths["one", "other"], 1.0)
+        self.assertAlmostEqual(depths["floor", "sunk"], 100.05)
+
     def test_simulate_for_machines(self):
         report = self.simulate("mixed_stack.json", "--steps", "100", "--dt", "0.002")
         self.assertEqual((report["name"], report["bodies"], report["nv"], report["steps"]), ("mixed_stack", 6, 30, 100))
@@ -188,6 +206,7 @@ class SimulateTest(CommandTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             frames = json.loads(record.read_text())["frames"]
             heights[restitution] = frames[-1]["poses"][-1][2]
+            self.assertEqual({contact["type"] for frame in frames for contact in frame.get("contacts", [])}, {"smooth"})
         self.assertLess(heights[0.0], 0.11)
         self.assertGreater(heights[1.0], 0.4)
 

@@ -95,6 +95,45 @@ TEST(SmoothOverlap, HasDerivatives) {
       }
 }
 
+/// Where centres coincide there is no direction to come apart in: steps and their derivatives are numbers, and not
+/// said to be exact.
+TEST(SmoothOverlap, OfCentresIsNotDifferentiable) {
+  const Vector3 at(0, 0, 0.5);
+  const FreeBody box{.shape = cube(1.0), .X_WB = Pose::translation(at)};
+  const FreeBody ball{.shape = Sphere{0.5}, .X_WB = Pose::translation(at)};
+  const FreeBody small{.shape = Sphere{0.1}, .X_WB = Pose::translation(at)};
+  for (const Formulation formulation : {Formulation::single_level, Formulation::bilevel})
+    for (const double kappa : {1e-2, 1e-6})
+      for (const auto& [first, second] : {std::pair(box, box), std::pair(ball, ball), std::pair(box, small)}) {
+        SCOPED_TRACE(kappa);
+        WorldOptions options = smooth(0.01, kappa, formulation);
+        options.smooth.prune_hovering = false;
+        const StepCase scene = free_bodies("coincident", {first, second}, 0.5, 0.2, options);
+        Workspace workspace(scene.world);
+        State next;
+        Tape tape;
+        const StepResult& result = step(scene.world, scene.state, at_ease(scene.world), workspace, next, &tape);
+        for (const Contact& contact : result.contacts) {
+          EXPECT_TRUE(std::isfinite(contact.distance));
+          EXPECT_TRUE(contact.impulse.allFinite() && contact.frame.allFinite() && contact.point.allFinite());
+        }
+        StepJacobians jacobians;
+        EXPECT_TRUE(step_jacobians(scene.world, tape, workspace, jacobians));
+        for (const MatrixX* matrix :
+             {&jacobians.q_q, &jacobians.q_v, &jacobians.q_u, &jacobians.v_q, &jacobians.v_v, &jacobians.v_u})
+          EXPECT_TRUE(matrix->allFinite());
+        const StateTangent g{VectorX::Ones(12), VectorX::Ones(12)};
+        StateTangent g_state;
+        VectorX g_u;
+        EXPECT_TRUE(step_vjp(scene.world, tape, workspace, g, g_state, g_u));
+        EXPECT_TRUE(g_state.q.allFinite() && g_state.v.allFinite() && g_u.allFinite());
+        StepParameterJacobians by_parameter;
+        const std::vector<StepParameter> parameters = all_step_parameters(scene.world);
+        EXPECT_TRUE(step_parameter_jacobians(scene.world, tape, workspace, parameters, by_parameter));
+        EXPECT_TRUE(by_parameter.q.allFinite() && by_parameter.v.allFinite());
+      }
+}
+
 /// Pairs that are apart have the bits that they had without correction, whatever its speed.
 TEST(SmoothOverlap, ThatIsNotThereChangesNothing) {
   FreeBody box{.shape = cube(0.4), .X_WB = {so3::exp(Vector3(0.3, 0.2, 0.1)), Vector3(0, 0, 0.5)}};

@@ -288,6 +288,46 @@ TEST(Ncp, FollowingEndsWhereThereIsNoSolution) {
   EXPECT_TRUE(std::isfinite(problem.z()[0]));
 }
 
+/// y = `place`, s = z + 1, until after some factorisations the matrix is too small to divide by.
+class Vanishing final : public DenseNcpFunction {
+ public:
+  double place = 0.0;
+  int factorisations = 1000;
+  [[nodiscard]] int num_y() const override { return 1; }
+  [[nodiscard]] std::vector<NcpCone> cones() const override { return {{}}; }
+  void value(const VectorX& y, const VectorX& z, const VectorX& s, VectorX& f) const override {
+    f[0] = y[0] - place;
+    f[1] = s[0] - z[0] - 1.0;
+  }
+  void jacobian(const VectorX& /*y*/, const VectorX& /*z*/, const VectorX& /*s*/, MatrixX& J) const override {
+    const double size = made_++ < factorisations ? 1.0 : 1e-310;
+    J.setZero(2, 3);
+    J(0, 0) = 1.0;
+    J(1, 1) = -size;
+    J(1, 2) = size;
+  }
+
+ private:
+  mutable int made_ = 0;
+};
+
+/// What was followed before is no point of this path.
+TEST(Ncp, FollowingComesBackToItsOwnPoints) {
+  for (int factorisations = 0; factorisations < 12; ++factorisations) {
+    NcpSolver solver;
+    Vanishing before;
+    before.place = 7.0;
+    DenseNcp other(before);
+    ASSERT_EQ(solver.follow(0.3, other, {.kappa = 1e-6, .max_iterations = 300}).status, NcpStatus::solved);
+    Vanishing vanishing;
+    vanishing.place = -3.0;
+    vanishing.factorisations = factorisations;
+    DenseNcp problem(vanishing);
+    (void)solver.follow(0.3, problem, {.kappa = 1e-6, .max_iterations = 300});
+    EXPECT_LE(problem.y()[0], 1e-9) << factorisations;
+  }
+}
+
 /// As `Projection`, with an error that no step makes smaller, as rounding is.
 class Rounded final : public DenseNcpFunction {
  public:
