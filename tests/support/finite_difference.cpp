@@ -57,7 +57,8 @@ Difference difference(const VectorFunction& f, int n, int m, const DifferenceOpt
       for (int row = 0; row < m; ++row) {
         const auto r = static_cast<std::size_t>(row);
         quotients[r][k] = (high[row] - low[row]) / width;
-        rounding[r][k] = options.noise * (std::abs(high[row]) + std::abs(low[row])) / std::abs(width);
+        rounding[r][k] =
+            (options.noise * (std::abs(high[row]) + std::abs(low[row])) + 2.0 * options.floor) / std::abs(width);
       }
     }
 

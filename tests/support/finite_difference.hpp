@@ -27,6 +27,8 @@ struct DifferenceOptions {
   Side side = Side::both;
   /// Relative error of one evaluation of f.
   double noise = 1e-15;
+  /// And its absolute error, of functions that are differences of larger numbers.
+  double floor = 0.0;
   /// Number of steps: scale, scale / 2, scale / 4, …
   int num_steps = 12;
 };
