@@ -185,19 +185,7 @@ TEST(SmoothStep, WeldedBodiesAreOne) {
 
 /// Without any contact too.
 TEST(SmoothStep, JointRowsStartWarm) {
-  ModelBuilder builder("chain");
-  const Shape rod = Capsule{.radius = 0.05, .length = 0.4};
-  int parent = kWorld;
-  for (int i = 0; i < 4; ++i)
-    parent = builder.add_body({.name = "link" + std::to_string(i), .inertia = mass_properties(rod, 500.0)},
-                              {.name = "joint" + std::to_string(i),
-                               .type = JointType::revolute,
-                               .X_PJ = Pose::translation({0.2, 0, 0}),
-                               .X_CJ = Pose::translation({-0.2, 0, 0}),
-                               .axis = {0, 1, 0},
-                               .dofs = {{.lower = -0.3, .upper = 0.3, .friction = 0.5}}},
-                              parent);
-  const Model model = builder.build();
+  const Model model = chain_of_links(4, 0.3, 0.5);
   int iterations[2] = {0, 0};
   State ends[2];
   for (const bool warm : {false, true}) {

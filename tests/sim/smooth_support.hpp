@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
 #include <Eigen/Geometry>
 
@@ -82,6 +83,23 @@ inline Model pendulum(double friction) {
                     .X_CJ = Pose::translation({-0.3, 0, 0}),
                     .axis = {0, 1, 0},
                     .dofs = {{.lower = -0.5, .upper = 0.7, .friction = friction}}});
+  return builder.build();
+}
+
+/// Links with limits on both sides and dry friction, one after another.
+inline Model chain_of_links(int count, double limit, double friction) {
+  ModelBuilder builder("chain");
+  const Shape rod = Capsule{.radius = 0.05, .length = 0.4};
+  int parent = kWorld;
+  for (int i = 0; i < count; ++i)
+    parent = builder.add_body({.name = "link" + std::to_string(i), .inertia = mass_properties(rod, 500.0)},
+                              {.name = "joint" + std::to_string(i),
+                               .type = JointType::revolute,
+                               .X_PJ = Pose::translation({0.2, 0, 0}),
+                               .X_CJ = Pose::translation({-0.2, 0, 0}),
+                               .axis = {0, 1, 0},
+                               .dofs = {{.lower = -limit, .upper = limit, .friction = friction}}},
+                              parent);
   return builder.build();
 }
 

@@ -11,23 +11,6 @@
 namespace tangere::test {
 namespace {
 
-/// Links with limits and dry friction, one after another.
-Model chain_of_links() {
-  ModelBuilder builder("chain");
-  const Shape rod = Capsule{.radius = 0.05, .length = 0.4};
-  int parent = kWorld;
-  for (int i = 0; i < 8; ++i)
-    parent = builder.add_body({.name = "link" + std::to_string(i), .inertia = mass_properties(rod, 500.0)},
-                              {.name = "joint" + std::to_string(i),
-                               .type = JointType::revolute,
-                               .X_PJ = Pose::translation({0.2, 0, 0}),
-                               .X_CJ = Pose::translation({-0.2, 0, 0}),
-                               .axis = {0, 1, 0},
-                               .dofs = {{.lower = -0.5, .upper = 0.5, .friction = 0.1}}},
-                              parent);
-  return builder.build();
-}
-
 Tape tape_of(const World& world, const State& state) {
   Workspace workspace(world);
   State next;
@@ -53,7 +36,7 @@ void expect_refused(const World& world, const Tape& tape) {
 }
 
 TEST(SmoothTapes, OfOtherJointRowsAreRefused) {
-  const Model model = chain_of_links();
+  const Model model = chain_of_links(8, 0.5, 0.1);
   const State state{VectorX::Zero(8), VectorX::Zero(8)};
   WorldOptions options = smooth(0.01, 1e-6);
   const World limited(model, {}, options);
