@@ -85,6 +85,26 @@ TEST(SmoothRelaxation, DerivativesAreThoseOfTheRelaxedStep) {
     }
 }
 
+/// Of joints as well: a pendulum with dry friction that comes to its limit.
+TEST(SmoothRelaxation, DerivativesOfJointsToo) {
+  const auto pendulum_at = [](double kappa, double gradient_kappa) {
+    WorldOptions options = tight(0.01, kappa);
+    options.smooth.gradient_kappa = gradient_kappa;
+    return derivatives_of({"pendulum",
+                           World(pendulum(0.3), {}, options),
+                           {VectorX::Constant(1, 0.69), VectorX::Constant(1, 0.8)},
+                           VectorX::Zero(1)});
+  };
+  const Derivatives stiff = pendulum_at(kStiff, 0.0);
+  const Derivatives relaxed = pendulum_at(1e-2, 0.0);
+  const Derivatives asked = pendulum_at(kStiff, 1e-2);
+  EXPECT_FALSE(asked.other);
+  EXPECT_NEAR_RELATIVE(asked.jacobians, relaxed.jacobians, 1e-6);
+  EXPECT_NEAR_RELATIVE(asked.reverse, relaxed.reverse, 1e-6);
+  EXPECT_NEAR_RELATIVE(asked.parameters, relaxed.parameters, 1e-6);
+  EXPECT_GE((asked.jacobians - stiff.jacobians).norm(), 1e-3 * stiff.jacobians.norm());
+}
+
 /// The ball has not touched the floor: only the relaxed gradient knows of it.
 TEST(SmoothRelaxation, SeesContactFromFarther) {
   const auto by_floor = [](double gradient_kappa) {
