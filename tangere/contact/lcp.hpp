@@ -19,6 +19,7 @@
 #include "tangere/contact/problem.hpp"
 #include "tangere/contact/smooth_warm_start.hpp"
 #include "tangere/contact/sparse_island.hpp"
+#include "tangere/math/aligned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 
 namespace tangere {

@@ -24,6 +24,7 @@
 #include "tangere/contact/contact_size.hpp"
 #include "tangere/contact/problem.hpp"
 #include "tangere/contact/row_reduction.hpp"
+#include "tangere/math/aligned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 #include "tangere/solvers/boxed_lcp_factor.hpp"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tangere/contact/problem.hpp"
+#include "tangere/math/aligned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 #include "tangere/solvers/sparse_rows.hpp"
 

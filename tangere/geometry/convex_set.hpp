@@ -24,21 +24,22 @@ struct RowDerivative {
 };
 
 struct ConvexSet {
+  /// False for a half-space, which does not grow with alpha.
+  bool scaled = true;
+  /// Radius of a ball about the origin that contains the set (infinite for a half-space), and of one inside it.
+  double outer_radius = 0.0;
+  double inner_radius = 0.0;
   /// The rows, each scaled so that its slack is a length of the order of the shape (a positive factor changes neither
   /// the set nor the central path).
   ConicRows rows;
   /// How the rows change with the shape's parameters, the row factors held constant.
   std::vector<RowDerivative> derivatives;
   int num_parameters = 0;
-  /// y = aux_start (p, alpha) is feasible whenever |p| ≤ alpha inner_radius, strictly if less: num_aux x 4.
+  /// y = aux_start (p, alpha) is feasible whenever |p| ≤ alpha inner_radius, strictly if less: num_aux x 4. `Shape`
+  /// makes it that of the rows.
   MatrixX4 aux_start;
   /// The rows with y = aux_start (p, alpha) put in: no auxiliaries left. Set by `Shape` from the two above.
   ConicRows start_rows;
-  /// False for a half-space, which does not grow with alpha.
-  bool scaled = true;
-  /// Radius of a ball about the origin that contains the set (infinite for a half-space), and of one inside it.
-  double outer_radius = 0.0;
-  double inner_radius = 0.0;
   /// Vertices and faces of a polytope or of a rounded polytope's core. For a padded polygon its corners (z = 0),
   /// counter-clockwise, without faces. Empty for all others.
   Hull core;

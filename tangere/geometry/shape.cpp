@@ -6,6 +6,7 @@
 #include "tangere/geometry/check.hpp"
 #include "tangere/geometry/parameters.hpp"
 #include "tangere/geometry/rows.hpp"
+#include "tangere/math/block_memory.hpp"
 
 namespace tangere {
 namespace {
@@ -53,7 +54,10 @@ ConicRows start_rows_of(const ConvexSet& set) {
 
 template <class Spec>
 std::vector<ConvexPart> parts_of(const Spec& spec) {
-  auto set = std::make_shared<ConvexSet>(detail::make_set(spec));
+  auto set = std::allocate_shared<ConvexSet>(BlockAllocator<ConvexSet>(), detail::make_set(spec));
+  const ConicRows& rows = set->rows;
+  set->rows = ConicRows(rows.num_aux(), rows.num_orthant(), rows.num_cones(), rows.matrix(), rows.cone_dimension(),
+                        set->aux_start);
   set->start_rows = start_rows_of(*set);
   set->support = detail::support_terms(spec, *set);
   return {{std::move(set), Pose(), 0}};
@@ -77,7 +81,10 @@ Shape::Shape(ShapeSpec spec) {
   detail::ParameterList list = detail::parameters_of(data->spec);
   data->parameters = Eigen::Map<const VectorX>(list.values.data(), static_cast<Eigen::Index>(list.values.size()));
   data->parameter_names = std::move(list.names);
-  if (!std::holds_alternative<Bundle>(data->spec)) support_terms_ = data->parts.front().set->support.get();
+  if (!std::holds_alternative<Bundle>(data->spec)) {
+    convex_set_ = data->parts.front().set.get();
+    support_terms_ = convex_set_->support.get();
+  }
   data_ = std::move(data);
 }
 

@@ -133,7 +133,8 @@ class Shape {
   /// The set of a convex shape; throws InputError for a bundle.
   [[nodiscard]] const ConvexSet& set() const;
 
-  /// The support function of a convex shape; null for a bundle.
+  /// The set of a convex shape and its support function; null for a bundle.
+  [[nodiscard]] const ConvexSet* convex_set() const { return convex_set_; }
   [[nodiscard]] const SupportTerms* support_terms() const { return support_terms_; }
 
   /// The numbers that size the shape, in the order of `parameter_names`: those of the specification (`radius`,
@@ -147,6 +148,7 @@ class Shape {
   struct Data;
   std::shared_ptr<const Data> data_;
   // of data_: queries look here first
+  const ConvexSet* convex_set_ = nullptr;
   const SupportTerms* support_terms_ = nullptr;
 };
 

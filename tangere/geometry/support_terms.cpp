@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory_resource>
 #include <new>
 #include <utility>
 
 #include <Eigen/Eigenvalues>
 
 #include "tangere/geometry/rows.hpp"
+#include "tangere/math/block_memory.hpp"
 
 namespace tangere {
 namespace {
@@ -18,14 +18,6 @@ using Kind = SupportTerm::Kind;
 int padded(const SupportSum::Term& term) {
   constexpr int padding = SupportTerm::kVertexPadding;
   return (static_cast<int>(term.vertices.rows()) + padding - 1) / padding * padding;
-}
-
-/// The blocks lie together, not among the rest of each shape: with thousands of shapes the pages would else be too many
-/// for the processor's address tables, and every first look a table walk. Never destroyed, as shapes may be static.
-std::pmr::memory_resource& block_memory() {
-  static auto* const pool = new std::pmr::synchronized_pool_resource(
-      std::pmr::pool_options{.max_blocks_per_chunk = 4096, .largest_required_pool_block = 8192});
-  return *pool;
 }
 
 struct MakeSum {

@@ -1,30 +1,39 @@
 #include "tangere/math/conic_rows.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <new>
 #include <utility>
 
 #include "tangere/math/assert.hpp"
+#include "tangere/math/block_memory.hpp"
 
 namespace tangere {
 namespace {
+
+/// Of a block, and where its numbers begin: behind the view, by whole cache lines.
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kHeader = (sizeof(ConicRowsView) + kAlignment - 1) / kAlignment * kAlignment;
 
 int padded(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 /// Offsets of the arrays of ConicRowsView in one buffer.
 struct Layout {
-  int orthant_u, orthant_y, orthant_offset, orthant_rows_u, orthant_rows_y;
+  int orthant_u, orthant_y, orthant_offset, orthant_rows_u, orthant_rows_y, aux_start;
   int cone_u, cone_y, cone_offset, form_uu, form_yu, form_yy, size;
 
   Layout(int ny, int m, int cones, int dimension) {
     int next = 0;
     const auto take = [&](int n) { return std::exchange(next, next + padded(n, kRowPadding)); };
     const int mp = padded(m, kRowPadding);
+    orthant_rows_u = take(kShared * m);
+    cone_u = take(cones * kShared * dimension);
+    orthant_rows_y = take(ny * m);
+    cone_y = take(cones * ny * dimension);
+    aux_start = take(kShared * ny);
     orthant_u = take(kShared * mp);
     orthant_y = take(ny * mp);
     orthant_offset = take(mp);
-    orthant_rows_u = take(kShared * m);
-    orthant_rows_y = take(ny * m);
-    cone_u = take(cones * kShared * dimension);
-    cone_y = take(cones * ny * dimension);
     cone_offset = take(cones * dimension);
     form_uu = take(cones * kShared * kShared);
     form_yu = take(cones * ny * kShared);
@@ -35,18 +44,23 @@ struct Layout {
 
 }  // namespace
 
+ConicRows::ConicRows() : view_(std::make_shared<ConicRowsView>()) {}
+
 ConicRows::ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int cone_dimension)
-    : num_aux_(num_aux),
-      num_orthant_(num_orthant),
-      num_cones_(num_cones),
-      cone_dimension_(cone_dimension),
-      S_(std::move(S)) {
+    : ConicRows(num_aux, num_orthant, num_cones, std::move(S), cone_dimension, MatrixX4::Zero(num_aux, kShared)) {}
+
+ConicRows::ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int cone_dimension,
+                     const MatrixX4& aux_start)
+    : S_(std::move(S)) {
   TANGERE_ASSERT(cone_dimension % 4 == 0);
-  TANGERE_ASSERT(S_.rows() == num_rows());
+  TANGERE_ASSERT(S_.rows() == num_orthant + cone_dimension * num_cones);
   TANGERE_ASSERT(S_.cols() == kShared + num_aux + 1);
+  TANGERE_ASSERT(aux_start.rows() == num_aux);
   const Layout at(num_aux, num_orthant, num_cones, cone_dimension);
-  auto packed = std::make_shared<AlignedVector>(static_cast<std::size_t>(at.size), 0.0);
-  double* out = packed->data();
+  const std::size_t size = kHeader + static_cast<std::size_t>(at.size) * sizeof(double);
+  auto* memory = static_cast<std::byte*>(block_memory().allocate(size, kAlignment));
+  auto* out = reinterpret_cast<double*>(memory + kHeader);
+  std::fill_n(out, at.size, 0.0);
 
   // orthant rows, by columns and by rows
   const int mp = padded(num_orthant, kRowPadding);
@@ -85,24 +99,30 @@ ConicRows::ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int
     }
   }
 
+  for (int a = 0; a < kShared; ++a)
+    for (int j = 0; j < num_aux; ++j) out[at.aux_start + num_aux * a + j] = aux_start(j, a);
+
   const double* base = out;
-  view_ = {.num_aux = num_aux_,
-           .num_orthant = num_orthant_,
-           .padded_orthant = padded(num_orthant_, kRowPadding),
-           .num_cones = num_cones_,
-           .cone_dimension = cone_dimension_,
-           .orthant_u = base + at.orthant_u,
-           .orthant_y = base + at.orthant_y,
-           .orthant_offset = base + at.orthant_offset,
-           .orthant_rows_u = base + at.orthant_rows_u,
-           .orthant_rows_y = base + at.orthant_rows_y,
-           .cone_u = base + at.cone_u,
-           .cone_y = base + at.cone_y,
-           .cone_offset = base + at.cone_offset,
-           .form_uu = base + at.form_uu,
-           .form_yu = base + at.form_yu,
-           .form_yy = base + at.form_yy};
-  packed_ = std::move(packed);
+  const auto* view = new (memory) ConicRowsView{.num_aux = num_aux,
+                                                .num_orthant = num_orthant,
+                                                .padded_orthant = mp,
+                                                .num_cones = num_cones,
+                                                .cone_dimension = cone_dimension,
+                                                .orthant_rows_u = base + at.orthant_rows_u,
+                                                .orthant_rows_y = base + at.orthant_rows_y,
+                                                .cone_u = base + at.cone_u,
+                                                .cone_y = base + at.cone_y,
+                                                .aux_start = base + at.aux_start,
+                                                .cone_offset = base + at.cone_offset,
+                                                .orthant_u = base + at.orthant_u,
+                                                .orthant_y = base + at.orthant_y,
+                                                .orthant_offset = base + at.orthant_offset,
+                                                .form_uu = base + at.form_uu,
+                                                .form_yu = base + at.form_yu,
+                                                .form_yy = base + at.form_yy};
+  view_ = {view, [size](const ConicRowsView* p) {
+             block_memory().deallocate(const_cast<ConicRowsView*>(p), size, kAlignment);
+           }};
 }
 
 }  // namespace tangere

@@ -159,7 +159,7 @@ void solve_columns_of(const Links& tree, const double* L, std::ptrdiff_t width, 
   const std::ptrdiff_t stride = tree.stride;
   Vec8 value[N];
   const auto subtract = [&](double a, const double* from) {
-    for (int n = 0; n < N; ++n) value[n] -= a * load8(from + 8 * n);
+    for (int n = 0; n < N; ++n) value[n] -= splat8(a) * load8(from + 8 * n);
   };
   for (int k = nv - 1; k >= 0; --k) {
     const int at = tree.way_length[static_cast<std::size_t>(k)] - 1;
@@ -177,7 +177,7 @@ void solve_columns_of(const Links& tree, const double* L, std::ptrdiff_t width, 
     const int* way = tree.way_to(k);
     const int last = tree.way_length[static_cast<std::size_t>(k)] - 1;
     double* own = x + k * width;
-    for (int n = 0; n < N; ++n) value[n] = row[last] * load8(own + 8 * n);
+    for (int n = 0; n < N; ++n) value[n] = splat8(row[last]) * load8(own + 8 * n);
     for (int d = 0; d < last; ++d) subtract(row[d], x + way[d] * width);
     for (int n = 0; n < N; ++n) store8(own + 8 * n, value[n]);
   }

@@ -48,11 +48,9 @@ LaneShape decoded(std::uint64_t key) {
 /// Whether the single query would not refuse the pair, and it is small enough.
 bool for_lanes(const PosedPair& pair, double smoothing) {
   if (pair.A == nullptr || pair.B == nullptr) return false;
-  const SupportTerms* terms_A = pair.A->support_terms();
-  const SupportTerms* terms_B = pair.B->support_terms();
-  if (terms_A == nullptr || terms_B == nullptr) return false;
-  const ConvexSet& A = *terms_A->set;
-  const ConvexSet& B = *terms_B->set;
+  if (pair.A->convex_set() == nullptr || pair.B->convex_set() == nullptr) return false;
+  const ConvexSet& A = *pair.A->convex_set();
+  const ConvexSet& B = *pair.B->convex_set();
   return (A.scaled || B.scaled) && fits(A) && fits(B) &&
          smoothing * (A.rows.degree() + B.rows.degree()) <= kLargestRelativeGap && is_near(pair.X_WA.p) &&
          is_near(pair.X_WB.p) && is_rotation(pair.X_WA.R) && is_rotation(pair.X_WB.R);
@@ -63,15 +61,6 @@ void prefetch_bytes(const void* from, int count) {
   for (int i = 0; i < count; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
 }
 
-/// What is read of a set beside its rows.
-void prefetch_header(const ConvexSet& set) {
-  __builtin_prefetch(&set.rows);
-  __builtin_prefetch(&set.rows.view());
-  __builtin_prefetch(&set.rows.view().cone_offset);
-  __builtin_prefetch(&set.aux_start);
-  __builtin_prefetch(&set.scaled);
-}
-
 /// Planning waits for the memory of shapes and does little with it: asks for the shape of a pair some way ahead, for
 /// what it points to less far ahead.
 class Ahead {
@@ -79,9 +68,9 @@ class Ahead {
   explicit Ahead(std::span<const PosedPair> pairs) : pairs_(pairs) {}
   void operator()(std::size_t i) const {
     for_shapes(i + 40, [](const Shape& shape) { __builtin_prefetch(&shape); });
-    for_shapes(i + 28, [](const Shape& shape) { __builtin_prefetch(shape.support_terms()); });
+    for_shapes(i + 28, [](const Shape& shape) { __builtin_prefetch(shape.convex_set()); });
     for_shapes(i + 14, [](const Shape& shape) {
-      if (shape.support_terms() != nullptr) prefetch_header(*shape.support_terms()->set);
+      if (shape.convex_set() != nullptr) prefetch_bytes(&shape.convex_set()->rows.view(), sizeof(ConicRowsView));
     });
   }
 
@@ -146,7 +135,7 @@ LanePlan::Side::Side(const ConvexSet& of)
       orthant_y(of.rows.view().orthant_rows_y),
       cone_u(of.rows.view().cone_u),
       cone_y(of.rows.view().cone_y),
-      aux_start(of.aux_start.data()),
+      aux_start(of.rows.view().aux_start),
       num_orthant(of.rows.view().num_orthant) {}
 
 /// The entries by key, equal ones in the order of their index. Keys are few, and often the same many times in a row.
@@ -186,8 +175,8 @@ void LanePlan::make(std::span<const PosedPair> pairs, const ScalingOptions& opti
       singles_.push_back(i);
       continue;
     }
-    const ConvexSet& A = *pairs[i].A->support_terms()->set;
-    const ConvexSet& B = *pairs[i].B->support_terms()->set;
+    const ConvexSet& A = *pairs[i].A->convex_set();
+    const ConvexSet& B = *pairs[i].B->convex_set();
     const std::uint64_t key_A = encoded(lane_shape(A.rows.view(), A.scaled));
     entries_.push_back({key_A << kShapeBits | encoded(lane_shape(B.rows.view(), B.scaled)), i, {Side(A), Side(B)}});
   }

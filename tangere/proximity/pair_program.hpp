@@ -9,6 +9,7 @@
 /// of A once per query.
 
 #include "tangere/geometry/convex_set.hpp"
+#include "tangere/math/aligned.hpp"
 #include "tangere/math/se3.hpp"
 #include "tangere/solvers/conic_engine.hpp"
 #include "tangere/solvers/conic_storage.hpp"

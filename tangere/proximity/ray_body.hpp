@@ -208,6 +208,16 @@ inline void RayBody::add(const SupportTerms& S, const Columns& G, bool of_A, con
   }
 }
 
+/// Heights of a register full of vertices, and their indices.
+#if defined(__AVX512F__)
+using Heights = Vec8;
+[[nodiscard]] inline Heights load_heights(const double* p) { return load8(p); }
+#else
+using Heights = Vec4;
+[[nodiscard]] inline Heights load_heights(const double* p) { return load4(p); }
+#endif
+inline constexpr int kHeights = sizeof(Heights) / sizeof(double);
+
 /// The larger of two lanes' values, with their indices.
 template <class V, class I>
 inline void keep_larger(V& value, I& index, V other, I other_index) {
@@ -218,26 +228,43 @@ inline void keep_larger(V& value, I& index, V other, I other_index) {
 
 /// The index of the largest x m₀ + y m₁ + z m₂ over a term's vertices.
 [[nodiscard]] inline int farthest_vertex(const SupportTerm& term, Vec4 m) {
-  using Index8 = long long __attribute__((vector_size(64)));
+  using Indices = decltype(Heights{} > Heights{});
+  // chains of comparisons side by side, so that none waits for the last
+  constexpr int kChains = SupportTerm::kVertexPadding / kHeights;
   const int count = term.padded_vertices;
   const double* x = term.vertices;
   const double* y = x + count;
   const double* z = y + count;
   const double m0 = m[0], m1 = m[1], m2 = m[2];
-  Vec8 best = load8(x) * m0 + load8(y) * m1 + load8(z) * m2;
-  Index8 where{0, 1, 2, 3, 4, 5, 6, 7};
-  Index8 at = where;
-  for (int i = 8; i < count; i += 8) {
-    at += 8;
-    keep_larger(best, where, Vec8(load8(x + i) * m0 + load8(y + i) * m1 + load8(z + i) * m2), at);
+  const auto heights = [&](int i) -> Heights {
+    return load_heights(x + i) * m0 + load_heights(y + i) * m1 + load_heights(z + i) * m2;
+  };
+  Heights best[kChains];
+  Indices where[kChains];
+  Indices at[kChains];
+  for (int c = 0; c < kChains; ++c) {
+    best[c] = heights(kHeights * c);
+    for (int l = 0; l < kHeights; ++l) at[c][l] = kHeights * c + l;
+    where[c] = at[c];
   }
-  using Index4 = long long __attribute__((vector_size(32)));
+  for (int i = SupportTerm::kVertexPadding; i < count; i += SupportTerm::kVertexPadding) {
+    for (int c = 0; c < kChains; ++c) {
+      at[c] += SupportTerm::kVertexPadding;
+      keep_larger(best[c], where[c], heights(i + kHeights * c), at[c]);
+    }
+  }
+  using Index4 = decltype(Vec4{} > Vec4{});
   using Vec2 = double __attribute__((vector_size(16)));
-  using Index2 = long long __attribute__((vector_size(16)));
-  Vec4 best4 = __builtin_shufflevector(best, best, 0, 1, 2, 3);
-  Index4 where4 = __builtin_shufflevector(where, where, 0, 1, 2, 3);
-  keep_larger(best4, where4, Vec4(__builtin_shufflevector(best, best, 4, 5, 6, 7)),
-              Index4(__builtin_shufflevector(where, where, 4, 5, 6, 7)));
+  using Index2 = decltype(Vec2{} > Vec2{});
+#if defined(__AVX512F__)
+  Vec4 best4 = low_half(best[0]);
+  Index4 where4 = __builtin_shufflevector(where[0], where[0], 0, 1, 2, 3);
+  keep_larger(best4, where4, high_half(best[0]), Index4(__builtin_shufflevector(where[0], where[0], 4, 5, 6, 7)));
+#else
+  Vec4 best4 = best[0];
+  Index4 where4 = where[0];
+  keep_larger(best4, where4, best[1], where[1]);
+#endif
   Vec2 best2 = __builtin_shufflevector(best4, best4, 0, 1);
   Index2 where2 = __builtin_shufflevector(where4, where4, 0, 1);
   keep_larger(best2, where2, Vec2(__builtin_shufflevector(best4, best4, 2, 3)),

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tangere/proximity/minimax_step.hpp"
+#include "tangere/proximity/rounded_exit.hpp"
 
 namespace tangere {
 namespace {
@@ -84,6 +85,11 @@ double newton_start(const RayBody& body) {
   return start->below;
 }
 
+/// Across both edges of a portal, z being twice its area: supports do not wait for a division.
+Direction scaled_normal(Vec4 e, Vec4 f) {
+  return {e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]};
+}
+
 /// The corner of the portal whose place w takes, from the products of the three with it, so that the ray still passes.
 int replaced_corner(double s0, double s1, double s2) {
   // without jumps, as no one could foretell them
@@ -135,10 +141,7 @@ bool RayCast::surround(RayHit& hit) {
 }
 
 Direction RayCast::portal_normal() const {
-  const Vec4 e = portal_[1].p.v - portal_[0].p.v;
-  const Vec4 f = portal_[2].p.v - portal_[0].p.v;
-  const double inverse = 1.0 / (e[0] * f[1] - e[1] * f[0]);
-  return {(e[1] * f[2] - e[2] * f[1]) * inverse, (e[2] * f[0] - e[0] * f[2]) * inverse, 1.0};
+  return scaled_normal(portal_[1].p.v - portal_[0].p.v, portal_[2].p.v - portal_[0].p.v);
 }
 
 bool RayCast::narrow(const Vertex& w) {
@@ -215,10 +218,9 @@ RayHit RayCast::flat(double tolerance) {
   while (hit.supports < kMostSupports) {
     const Vec4 e = p[1].v - p[0].v;
     const Vec4 f = p[2].v - p[0].v;
-    const double area = e[0] * f[1] - e[1] * f[0];
-    if (!(area > kLeastArea * (flat_dot(e, e) + flat_dot(f, f)))) return hit;
-    const double inverse = 1.0 / area;
-    const Direction n{(e[1] * f[2] - e[2] * f[1]) * inverse, (e[2] * f[0] - e[0] * f[2]) * inverse, 1.0};
+    const Direction n = scaled_normal(e, f);
+    if (!(n.z > kLeastArea * (flat_dot(e, e) + flat_dot(f, f)))) return hit;
+    const double inverse = 1.0 / n.z;
     ++hit.supports;
     // with a cache, which pieces the corners are is kept along
     int free = 0;
@@ -226,12 +228,8 @@ RayHit RayCast::flat(double tolerance) {
       while (free == slots[0] || free == slots[1] || free == slots[2]) ++free;
     }
     const BodyPoint w = cache_ == nullptr ? body.core_support(n) : body.core_support<true>(n, pieces(free));
-    const double h = dot(w.v, n);
-    if (h < hit.upper) {
-      hit.upper = h;
-      hit.n = n;
-    }
-    hit.lower = std::max(hit.lower, dot(p[0].v, n));
+    hit.tighten_upper(dot(w.v, n) * inverse, n, inverse);
+    hit.lower = std::max(hit.lower, dot(p[0].v, n) * inverse);
     if (met(hit.upper, hit.lower, tolerance)) {
       note(slots, 3);
       const double w0 = cross(p[1].v, p[2].v) * inverse;
@@ -250,69 +248,10 @@ RayHit RayCast::flat(double tolerance) {
 }
 
 RayHit RayCast::rounded(double tolerance) {
-  // the ray's exit from the best feature of the rounded simplex
-  struct Exit {
-    double t = -std::numeric_limits<double>::infinity();
-    Direction n{0.0, 0.0, 1.0};
-    int corners[3] = {0, 0, 0};
-    double weights[3] = {0.0, 0.0, 0.0};
-    int count = 0;
-  };
   const double R = body.radius();
-  const double R2 = R * R;
   RayHit hit;
-  BodyPoint points[4];
-  Exit best;
-  const auto ball = [&](int i) {
-    const Vec4 p = points[i].v;
-    const double rest = R2 - p[0] * p[0] - p[1] * p[1];
-    if (!(rest > 0.0)) return;
-    const double rise = std::sqrt(rest);
-    if (!(p[2] + rise > best.t)) return;
-    best = {p[2] + rise, {-p[0] / rise, -p[1] / rise, 1.0}, {i, 0, 0}, {1.0, 0.0, 0.0}, 1};
-  };
-  const auto capsule = [&](int i, int j) {
-    const Vec4 u = points[i].v;
-    const Vec4 e = points[j].v - u;
-    const double across2 = e[0] * e[0] + e[1] * e[1];
-    const double e2 = across2 + e[2] * e[2];
-    // |t z - u|² - ((t z - u)·e)² / e² = R², times e²
-    const double ue = u[0] * e[0] + u[1] * e[1] + u[2] * e[2];
-    const double half = u[2] * e2 - e[2] * ue;
-    // the discriminant without its cancellation: the distance of the ray from the segment's line
-    const double apart = u[0] * e[1] - u[1] * e[0];
-    const double rest = e2 * (R2 * across2 - apart * apart);
-    if (!(rest > 0.0)) return;
-    const double t = (half + std::sqrt(rest)) / across2;
-    const double s = (t * e[2] - ue) / e2;
-    if (!(s >= 0.0 && s <= 1.0) || !(t > best.t)) return;
-    const Vec4 foot = u + s * e;
-    const double rise = t - foot[2];
-    if (!(rise > 0.0)) return;
-    best = {t, {-foot[0] / rise, -foot[1] / rise, 1.0}, {i, j, 0}, {1.0 - s, s, 0.0}, 2};
-  };
-  const auto triangle = [&](int i, int j, int k) {
-    const Vec4 u = points[i].v;
-    const Vec4 e = points[j].v - u;
-    const Vec4 f = points[k].v - u;
-    double nz = e[0] * f[1] - e[1] * f[0];
-    if (nz == 0.0) return;
-    const double inverse = 1.0 / nz;
-    const Direction n{(e[1] * f[2] - e[2] * f[1]) * inverse, (e[2] * f[0] - e[0] * f[2]) * inverse, 1.0};
-    const double size = length(n);
-    const double t = dot(u, n) + R * size;
-    if (!(t > best.t)) return;
-    // the foot of the exit on the plane, in the triangle?
-    const double back = R / size;
-    const double x = -back * n.x;
-    const double y = -back * n.y;
-    const double dx = x - u[0];
-    const double dy = y - u[1];
-    const double wj = (dx * f[1] - dy * f[0]) * inverse;
-    const double wk = (e[0] * dy - e[1] * dx) * inverse;
-    if (!(wj >= 0.0 && wk >= 0.0 && wj + wk <= 1.0)) return;
-    best = {t, n, {i, j, k}, {1.0 - wj - wk, wj, wk}, 3};
-  };
+  BodyPoint points[4] = {};
+  RoundedExit best;
 
   // with a cache, which pieces the corners are is kept along
   int slots[4] = {-1, -1, -1, -1};
@@ -331,11 +270,7 @@ RayHit RayCast::rounded(double tolerance) {
   if (const int known = recall(points); known > 0) {
     for (int i = 0; i < known; ++i) {
       slots[i] = i;
-      ball(i);
-      for (int j = 0; j < i; ++j) {
-        capsule(j, i);
-        for (int k = 0; k < j; ++k) triangle(k, j, i);
-      }
+      improve_exit(points, i, R, best);
     }
   }
 
@@ -343,13 +278,12 @@ RayHit RayCast::rounded(double tolerance) {
   if (best.count == 0) {
     for (int& slot : slots) slot = -1;
     ask(0, {0.0, 0.0, 1.0});
-    ball(0);
+    improve_exit(points, 0, R, best);
   }
   if (best.count == 0) {
     const Vec4 top = points[0].v;
     ask(1, {-top[0], -top[1], 0.0});
-    ball(1);
-    capsule(0, 1);
+    improve_exit(points, 1, R, best);
   }
   // the portal's way, on the core; a ray past the core meets the ball around it
   for (int round = 0; round < 30 && best.count == 0; ++round) {
@@ -365,10 +299,7 @@ RayHit RayCast::rounded(double tolerance) {
     }
     if (x == 0.0 && y == 0.0) return hit;
     ask(2, {x, y, 0.0});
-    ball(2);
-    capsule(0, 2);
-    capsule(1, 2);
-    triangle(0, 1, 2);
+    improve_exit(points, 2, R, best);
     if (best.count != 0) break;
     const int replaced = cross(points[2].v, points[0].v) < 0.0 ? 1 : 0;
     points[replaced] = points[2];
@@ -395,11 +326,7 @@ RayHit RayCast::rounded(double tolerance) {
     const double t = best.t;
     ask(count, n);
     const double size = length(n);
-    const double h = dot(points[count].v, n) + R * size;
-    if (h < hit.upper) {
-      hit.upper = h;
-      hit.n = n;
-    }
+    hit.tighten_upper(dot(points[count].v, n) + R * size, n, 1.0);
     hit.lower = std::max(hit.lower, t);
     if (met(hit.upper, hit.lower, tolerance)) {
       note(slots, count);
@@ -413,11 +340,7 @@ RayHit RayCast::rounded(double tolerance) {
       return hit;
     }
     best = {};
-    ball(count);
-    for (int c = 0; c < count; ++c) capsule(c, count);
-    for (int c = 0; c < count; ++c) {
-      for (int e = c + 1; e < count; ++e) triangle(c, e, count);
-    }
+    improve_exit(points, count, R, best);
     if (best.count == 0 || !(best.t > t)) return hit;
   }
   return hit;
@@ -426,12 +349,16 @@ RayHit RayCast::rounded(double tolerance) {
 RayHit RayCast::polytope(double tolerance) { return body.radius() > 0.0 ? rounded(tolerance) : flat(tolerance); }
 
 bool RayCast::same_pieces(int slot, int other) {
-  return std::equal(pieces(slot), pieces(slot) + body.num_terms, pieces(other));
+  const int* a = pieces(slot);
+  const int* b = pieces(other);
+  int differing = 0;
+  for (int t = 0; t < body.num_terms; ++t) differing |= a[t] ^ b[t];
+  return differing == 0;
 }
 
 double RayCast::lower_bound(const BodyPoint& y) const {
   const double off = std::sqrt(flat_dot(y.v, y.v));
-  return y.v[2] / (1.0 + off / inner_radius);
+  return y.v[2] * inner_radius / (inner_radius + off);
 }
 
 bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
@@ -477,11 +404,7 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
   }
   // certify: the true support, and how near to the ray the point is
   const Vertex w = next_support(n, hit, false);
-  const double h = dot(w.p.v, n);
-  if (h < hit.upper) {
-    hit.upper = h;
-    hit.n = n;
-  }
+  hit.tighten_upper(dot(w.p.v, n), n, 1.0);
   const double lower = lower_bound(y);
   if (lower > hit.lower) hit.lower = lower;
   if (met(hit.upper, lower, tolerance)) {
@@ -518,10 +441,7 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
   const Vec4 center = others.v + axis * size[disc];
   const double t = dot(center, along);
   const Vec4 off = Vec4{0.0, 0.0, t, 0.0} - center;
-  if (t < hit.upper) {
-    hit.upper = t;
-    hit.n = along;
-  }
+  hit.tighten_upper(t, along, 1.0);
   if (off[0] * off[0] + off[1] * off[1] + off[2] * off[2] > radius * radius) return false;
   hit.lower = t;
   hit.point.v = Vec4{0.0, 0.0, t, 0.0};
@@ -540,13 +460,10 @@ RayHit RayCast::curved(double tolerance) {
   const double newton_below = newton_start(body);
   while (hit.supports < kMostSupports) {
     const Direction n = portal_normal();
+    const double inverse = 1.0 / n.z;
     const Vertex w = next_support(n, hit, false);
-    const double h = dot(w.p.v, n);
-    if (h < hit.upper) {
-      hit.upper = h;
-      hit.n = n;
-    }
-    hit.lower = std::max(hit.lower, dot(portal_[0].p.v, n));
+    hit.tighten_upper(dot(w.p.v, n) * inverse, n, inverse);
+    hit.lower = std::max(hit.lower, dot(portal_[0].p.v, n) * inverse);
     if (met(hit.upper, hit.lower, tolerance)) {
       portal_point(hit);
       hit.certified = true;

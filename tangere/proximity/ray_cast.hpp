@@ -32,6 +32,13 @@ struct RayHit {
   /// The point (0, 0, t) = a - b, and its part in A.
   BodyPoint point;
   int supports = 0;
+
+  /// A bound h_M(n / n.z) from above, if it is a better one.
+  void tighten_upper(double bound, const Direction& at, double inverse) {
+    if (!(bound < upper)) return;
+    upper = bound;
+    n = {at.x * inverse, at.y * inverse, 1.0};
+  }
 };
 
 class RayCast {
@@ -58,6 +65,7 @@ class RayCast {
   [[nodiscard]] bool surround(RayHit& hit);
   /// Replaces a corner of the portal by w so that the ray still passes. False if the portal collapses.
   [[nodiscard]] bool narrow(const Vertex& w);
+  /// Not of any length: z is twice the area of the portal's projection.
   [[nodiscard]] Direction portal_normal() const;
   [[nodiscard]] Vertex next_support(const Direction& n, RayHit& hit, bool core);
   [[nodiscard]] int* pieces(int slot) { return pieces_.data() + slot * body.num_terms; }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "tangere/math/aligned.hpp"
 #include "tangere/proximity/pair_program.hpp"
 #include "tangere/proximity/scaling.hpp"
 #include "tangere/proximity/support_scaling.hpp"

@@ -19,8 +19,9 @@ namespace {
 constexpr int kSize = BlockLu::kSize;
 constexpr int kStride = BlockLu::kStride;
 constexpr int kGone = -1;
-
-Vec8 splat8(double a) { return Vec8{a, a, a, a, a, a, a, a}; }
+alignas(64) constexpr double kIdentity[kSize * kStride] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0,  //
+                                                           0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,  //
+                                                           0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0};
 
 /// C − A B, or A B alone.
 template <bool Less>
@@ -48,8 +49,7 @@ int invert(double* A) {
   Vec8 inverse[kSize];
   for (int c = 0; c < kSize; ++c) {
     left[c] = load8(A + kStride * c);
-    inverse[c] = splat8(0.0);
-    inverse[c][c] = 1.0;
+    inverse[c] = load8(kIdentity + kStride * c);
   }
   for (int p = 0; p < kSize; ++p) {
     int best = p;

@@ -17,11 +17,6 @@ constexpr int kPanel = 4;
 constexpr double kKeepDiagonal = 0.1;
 constexpr double kSingular = 1e-15;
 
-[[nodiscard]] double sum8(Vec8 a) {
-  return sum(__builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7));
-}
-[[nodiscard]] Vec8 splat8(double a) { return Vec8{a, a, a, a, a, a, a, a}; }
-
 /// B blocks of eight rows of W columns, less Σ_k L(rows, k) L(columns, k).
 template <int W, int B>
 inline void less_product(double* rows, const double* left_rows, const double* left_columns, int ld, int terms) {
@@ -201,7 +196,7 @@ void RowSystem::solve_cholesky(double* x) const {
     const int end = std::min(whole, n_);
     Vec8 products = splat8(0.0);
     for (int i = whole; i < ld_; i += 8) products += load8(l + i) * load8(x + i);
-    double value = x[j] - sum8(products);
+    double value = x[j] - sum(products);
     for (int i = j + 1; i < end; ++i) value -= l[i] * x[i];
     x[j] = value * inverse_[j];
   }

@@ -59,7 +59,7 @@ void BoxedLcpSolver::Data::add_stiffness(int i, int j, double factor) {
       double* to = lu.block(s.node[p], s.node[q]);
       for (int c = 0; c < BlockLu::kSize; ++c, to += SparseRows::kStride) {
         const double scale = along[c] * factor;
-        store8(to, load8(to) + wrench * Vec8{scale, scale, scale, scale, scale, scale, scale, scale});
+        store8(to, load8(to) + wrench * splat8(scale));
       }
     }
   }

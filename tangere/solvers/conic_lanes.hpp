@@ -9,6 +9,7 @@
 /// change. So the bits of a lane depend on its own problem alone. Departures: the start must be consistent; a lane in
 /// which rounding or the iteration limit stands in the way is given up, for another solver to try.
 
+#include "tangere/math/aligned.hpp"
 #include "tangere/solvers/conic_engine.hpp"
 #include "tangere/solvers/lane_arrow.hpp"
 #include "tangere/solvers/lane_block.hpp"

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "tangere/math/aligned.hpp"
 #include "tangere/solvers/conic_block.hpp"
 
 namespace tangere {

@@ -3,16 +3,6 @@
 #include "tangere/math/vec.hpp"
 
 namespace tangere {
-namespace {
-
-Vec8 splat8(double a) { return Vec8{a, a, a, a, a, a, a, a}; }
-
-double sum8(Vec8 a) {
-  return sum(__builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7));
-}
-
-}  // namespace
-
 void SparseRows::clear() {
   first.assign(1, 0);
   node.clear();
@@ -26,14 +16,14 @@ double SparseRows::along(int i, const double* x) const {
   Vec8 products = splat8(0.0);
   for (int p = first[static_cast<std::size_t>(i)]; p < first[static_cast<std::size_t>(i) + 1]; ++p)
     products += load8(J.data() + kStride * p) * load8(x + kStride * node[static_cast<std::size_t>(p)]);
-  return sum8(products);
+  return sum(products);
 }
 
 double SparseRows::diagonal(int i) const {
   Vec8 products = splat8(0.0);
   for (int p = first[static_cast<std::size_t>(i)]; p < first[static_cast<std::size_t>(i) + 1]; ++p)
     products += load8(J.data() + kStride * p) * load8(Z.data() + kStride * p);
-  return sum8(products);
+  return sum(products);
 }
 
 void SparseRows::add(const double* pieces, int i, double f, double* x) const {
