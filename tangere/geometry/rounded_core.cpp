@@ -118,10 +118,18 @@ std::optional<RoundedCore> rounded_core(const Shape& shape) {
   }
   if (sigma[2] <= kFlat * sigma[0]) {
     core.dimension = Dimension::polygon;
-    Eigen::Matrix<double, 3, 2> axes;
-    axes << along, spread.axes.col(1);
-    const MatrixX2 corners = convex_polygon(centred * axes);
-    core.hull = flat_prism((corners * axes.transpose()).rowwise() + mean.transpose(), axes.col(0).cross(axes.col(1)));
+    // point by point: how a product of matrices rounds depends on where it lies in memory
+    const Vector3 across = spread.axes.col(1);
+    MatrixX2 in_plane(centred.rows(), 2);
+    for (Eigen::Index i = 0; i < centred.rows(); ++i) {
+      const Vector3 point = centred.row(i).transpose();
+      in_plane.row(i) << along.dot(point), across.dot(point);
+    }
+    const MatrixX2 polygon = convex_polygon(in_plane);
+    MatrixX3 corners(polygon.rows(), 3);
+    for (Eigen::Index i = 0; i < polygon.rows(); ++i)
+      corners.row(i) = (mean + polygon(i, 0) * along + polygon(i, 1) * across).transpose();
+    core.hull = flat_prism(corners, along.cross(across));
     return core;
   }
   core.dimension = Dimension::solid;

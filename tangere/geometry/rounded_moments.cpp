@@ -117,8 +117,11 @@ Moments vertex_sector(const Vector3& v, const std::vector<Vector3>& normals, dou
 }  // namespace
 
 Moments rounded_polyhedron_moments(const Hull& given, double R) {
-  // about the mean of the vertices, so that a distant origin costs no digits
-  const Vector3 mean = given.vertices.colwise().mean().transpose();
+  // about the mean of the vertices, so that a distant origin costs no digits; one after another, as Eigen's own sums
+  // begin where memory is aligned, and their rounding is then that of the place in memory
+  Vector3 mean = Vector3::Zero();
+  for (Eigen::Index i = 0; i < given.vertices.rows(); ++i) mean += given.vertices.row(i).transpose();
+  mean /= static_cast<double>(given.vertices.rows());
   Hull hull = given;
   hull.vertices.rowwise() -= mean.transpose();
   const auto normal = [&](int f) -> Vector3 { return hull.normals.row(f).transpose(); };

@@ -59,6 +59,10 @@ ConicRows::ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int
   const Layout at(num_aux, num_orthant, num_cones, cone_dimension);
   const std::size_t size = kHeader + static_cast<std::size_t>(at.size) * sizeof(double);
   auto* memory = static_cast<std::byte*>(block_memory().allocate(size, kAlignment));
+  auto* view = new (memory) ConicRowsView;
+  view_ = {view, [size](const ConicRowsView* p) {
+             block_memory().deallocate(const_cast<ConicRowsView*>(p), size, kAlignment);
+           }};
   auto* out = reinterpret_cast<double*>(memory + kHeader);
   std::fill_n(out, at.size, 0.0);
 
@@ -103,26 +107,23 @@ ConicRows::ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int
     for (int j = 0; j < num_aux; ++j) out[at.aux_start + num_aux * a + j] = aux_start(j, a);
 
   const double* base = out;
-  const auto* view = new (memory) ConicRowsView{.num_aux = num_aux,
-                                                .num_orthant = num_orthant,
-                                                .padded_orthant = mp,
-                                                .num_cones = num_cones,
-                                                .cone_dimension = cone_dimension,
-                                                .orthant_rows_u = base + at.orthant_rows_u,
-                                                .orthant_rows_y = base + at.orthant_rows_y,
-                                                .cone_u = base + at.cone_u,
-                                                .cone_y = base + at.cone_y,
-                                                .aux_start = base + at.aux_start,
-                                                .cone_offset = base + at.cone_offset,
-                                                .orthant_u = base + at.orthant_u,
-                                                .orthant_y = base + at.orthant_y,
-                                                .orthant_offset = base + at.orthant_offset,
-                                                .form_uu = base + at.form_uu,
-                                                .form_yu = base + at.form_yu,
-                                                .form_yy = base + at.form_yy};
-  view_ = {view, [size](const ConicRowsView* p) {
-             block_memory().deallocate(const_cast<ConicRowsView*>(p), size, kAlignment);
-           }};
+  *view = {.num_aux = num_aux,
+           .num_orthant = num_orthant,
+           .padded_orthant = mp,
+           .num_cones = num_cones,
+           .cone_dimension = cone_dimension,
+           .orthant_rows_u = base + at.orthant_rows_u,
+           .orthant_rows_y = base + at.orthant_rows_y,
+           .cone_u = base + at.cone_u,
+           .cone_y = base + at.cone_y,
+           .aux_start = base + at.aux_start,
+           .cone_offset = base + at.cone_offset,
+           .orthant_u = base + at.orthant_u,
+           .orthant_y = base + at.orthant_y,
+           .orthant_offset = base + at.orthant_offset,
+           .form_uu = base + at.form_uu,
+           .form_yu = base + at.form_yu,
+           .form_yy = base + at.form_yy};
 }
 
 }  // namespace tangere

@@ -80,7 +80,8 @@ inline void improve_exit(const BodyPoint (&points)[4], int newest, double radius
     const Vec4 dy = -p[1] - back * ny;
     we = (dx * fy - dy * fx) * inverse;
     wf = (ex * dy - ey * dx) * inverse;
-    const auto in_triangle = (lane < (newest == 2 ? 1.0 : 3.0)) & (nz != 0.0) & (we >= 0.0) & (wf >= 0.0) & (we + wf <= 1.0);
+    const auto in_triangle =
+        (lane < (newest == 2 ? 1.0 : 3.0)) & (nz != 0.0) & (we >= 0.0) & (wf >= 0.0) & (we + wf <= 1.0);
     triangles = in_triangle ? nx * p[0] + ny * p[1] + p[2] + radius * size : none;
     triangle = largest(triangles);
   }

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <map>
-#include <memory>
 #include <numbers>
 #include <set>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "tangere/math/random.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/random_shapes.hpp"
+#include "tests/support/taken_memory.hpp"
 
 namespace tangere::test {
 namespace {
@@ -130,9 +130,7 @@ TEST(Hull, SameBitsWhereverItsMemoryLies) {
     const Polytope polytope = random_polytope(random, 30);
     const Hull first = hull_of_half_spaces(polytope.A, polytope.b);
     for (std::size_t moved = 1; moved < 6; ++moved) {
-      // what is taken here, Qhull cannot have again
-      std::vector<std::unique_ptr<char[]>> taken;
-      for (std::size_t k = 0; k < 200; ++k) taken.push_back(std::make_unique<char[]>(16 + 37 * (k * moved % 97)));
+      const TakenMemory taken(moved);
       const Hull again = hull_of_half_spaces(polytope.A, polytope.b);
       ASSERT_EQ(again.faces, first.faces);
       EXPECT_EQ(again.vertices, first.vertices);

@@ -21,6 +21,7 @@
 #include "tests/support/all_shapes.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/random_shapes.hpp"
+#include "tests/support/taken_memory.hpp"
 
 namespace tangere::test {
 namespace {
@@ -111,6 +112,18 @@ TEST_P(ConvexMass, AgreesWithMonteCarlo) {
   // the spread along each axis by itself, which the inertia of a plate or needle hides
   const auto spread = [](const Matrix3& I) -> Vector3 { return Vector3::Constant(0.5 * I.trace()) - I.diagonal(); };
   for (int k = 0; k < 3; ++k) EXPECT_NEAR(spread(sampled.inertia)[k] / spread(inertia)[k], 1.0, 0.06) << k;
+}
+
+TEST_P(Mass, SameBitsWhereverItsMemoryLies) {
+  const Shape& shape = GetParam().shape;
+  const MassProperties first = mass_properties(shape, 1.0);
+  for (std::size_t moved = 1; moved < 4; ++moved) {
+    const TakenMemory taken(moved);
+    const MassProperties again = mass_properties(shape.with_parameters(shape.parameters()), 1.0);
+    EXPECT_EQ(again.mass, first.mass);
+    EXPECT_EQ(again.center, first.center);
+    EXPECT_EQ(again.inertia, first.inertia);
+  }
 }
 
 TEST_P(Mass, InertiaIsThatOfASolid) {

@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <utility>
+#include <vector>
+
 #include "tangere/math/random.hpp"
 #include "tests/sim/smooth_differences.hpp"
 #include "tests/sim/smooth_support.hpp"
+#include "tests/support/taken_memory.hpp"
 
 namespace tangere::test {
 namespace {
@@ -77,10 +82,10 @@ TEST(SmoothHeap, DerivativesBehindTheTurns) {
   EXPECT_EQ(compared, 2);
 }
 
-TEST(SmoothHeap, TwelveBodiesComeToRestInABin) {
-  const Shape shapes[] = {Box{.size = {0.2, 0.16, 0.12}}, Cylinder{.radius = 0.1, .length = 0.2},
-                          Capsule{.radius = 0.06, .length = 0.2}, Sphere{0.1},
-                          Ellipsoid{.semi_axes = {0.12, 0.1, 0.08}}};
+constexpr int kBodies = 12;
+
+/// Above a bin, one of the shapes after another.
+StepCase bin(const std::vector<Shape>& shapes) {
   ModelBuilder builder("heap");
   const auto wall = [&](const char* name, const Vector3& inward, double offset) {
     builder.add_body({.name = name, .shapes = {{.name = name, .shape = HalfSpace{inward, offset}, .friction = 0.9}}},
@@ -91,15 +96,14 @@ TEST(SmoothHeap, TwelveBodiesComeToRestInABin) {
   wall("right", {-1, 0, 0}, -0.35);
   wall("front", {0, 1, 0}, -0.35);
   wall("back", {0, -1, 0}, -0.35);
-  constexpr int kBodies = 12;
   for (int i = 0; i < kBodies; ++i) {
     const std::string name = "body" + std::to_string(i);
-    const Shape& shape = shapes[i % 5];
+    const Shape& shape = shapes[static_cast<std::size_t>(i) % shapes.size()];
     builder.add_body(
         {.name = name, .inertia = mass_properties(shape), .shapes = {{.name = name, .shape = shape, .friction = 0.9}}},
         {.name = name, .type = JointType::free});
   }
-  const World world(builder.build(), {}, smooth(0.01, 1e-6));
+  World world(builder.build(), {}, smooth(0.01, 1e-6));
   State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
   Random random(11);
   for (int i = 0; i < kBodies; ++i) {
@@ -109,6 +113,15 @@ TEST(SmoothHeap, TwelveBodiesComeToRestInABin) {
     state.v.segment<3>(6 * i) = 0.5 * random.normal3();
     state.v.segment<3>(6 * i + 3) = 2.0 * random.normal3();
   }
+  return {"heap", std::move(world), std::move(state), {}};
+}
+
+TEST(SmoothHeap, TwelveBodiesComeToRestInABin) {
+  const StepCase scene =
+      bin({Box{.size = {0.2, 0.16, 0.12}}, Cylinder{.radius = 0.1, .length = 0.2},
+           Capsule{.radius = 0.06, .length = 0.2}, Sphere{0.1}, Ellipsoid{.semi_axes = {0.12, 0.1, 0.08}}});
+  const World& world = scene.world;
+  State state = scene.state;
   Workspace workspace(world);
   int by_path = 0;
   int halved = 0;
@@ -127,6 +140,29 @@ TEST(SmoothHeap, TwelveBodiesComeToRestInABin) {
   EXPECT_LT(energy(world, state), 0.6 * before);
   // what is round may spin on
   for (int i = 0; i < kBodies; ++i) EXPECT_LT(state.v.segment<3>(6 * i).norm(), 0.05) << i;
+}
+
+TEST(SmoothHeap, SameBitsWhereverItsMemoryLies) {
+  const auto fallen = [] {
+    MatrixX3 corners(4, 3);
+    corners << 0.13, 0.1, -0.07, -0.13, 0.11, -0.08, 0.02, -0.15, -0.07, 0.0, 0.02, 0.15;
+    MatrixX2 sides(5, 2);
+    for (int i = 0; i < 5; ++i) sides.row(i) << std::cos(0.4 * M_PI * i), std::sin(0.4 * M_PI * i);
+    const PaddedPolygon padded{sides, VectorX::Constant(5, 0.1), 0.04};
+    const StepCase scene = bin({Box{.size = {0.2, 0.16, 0.12}}, Polytope::from_vertices(corners), padded,
+                                Cone{.height = 0.2, .half_angle = 0.5}, Capsule{.radius = 0.06, .length = 0.2}});
+    State state = scene.state;
+    Workspace workspace(scene.world);
+    for (int i = 0; i < 40; ++i) (void)step(scene.world, state, at_ease(scene.world), workspace, state);
+    return state;
+  };
+  const State first = fallen();
+  for (std::size_t moved = 1; moved < 4; ++moved) {
+    const TakenMemory taken(moved);
+    const State again = fallen();
+    EXPECT_EQ(again.q, first.q) << moved;
+    EXPECT_EQ(again.v, first.v) << moved;
+  }
 }
 
 }  // namespace
