@@ -120,9 +120,9 @@ std::optional<RoundedCore> rounded_core(const Shape& shape) {
     core.dimension = Dimension::polygon;
     // point by point: how a product of matrices rounds depends on where it lies in memory
     const Vector3 across = spread.axes.col(1);
-    MatrixX2 in_plane(centred.rows(), 2);
-    for (Eigen::Index i = 0; i < centred.rows(); ++i) {
-      const Vector3 point = centred.row(i).transpose();
+    MatrixX2 in_plane(points.rows(), 2);
+    for (Eigen::Index i = 0; i < points.rows(); ++i) {
+      const Vector3& point = spread.centred[static_cast<std::size_t>(i)];
       in_plane.row(i) << along.dot(point), across.dot(point);
     }
     const MatrixX2 polygon = convex_polygon(in_plane);

@@ -96,11 +96,9 @@ static_assert(sizeof(SupportTerms) == 64, "one cache line");
 std::shared_ptr<const SupportTerms> make_support_terms(const SupportSum& sum, const ConvexSet& set) {
   std::size_t size = sizeof(SupportTerms) + sum.terms.size() * sizeof(SupportTerm);
   for (const SupportSum::Term& term : sum.terms) size += static_cast<std::size_t>(3 * padded(term)) * sizeof(double);
-  void* memory = block_memory().allocate(size, alignof(SupportTerms));
+  void* memory = allocate_block(size);
   auto* block = new (memory) SupportTerms{};
-  const std::shared_ptr<const SupportTerms> result(block, [size](const SupportTerms* p) {
-    block_memory().deallocate(const_cast<SupportTerms*>(p), size, alignof(SupportTerms));
-  });
+  const std::shared_ptr<const SupportTerms> result(block, [size](const SupportTerms* p) { free_block(p, size); });
   block->center = sum.center;
   block->radius = sum.radius;
   block->inner_radius = set.inner_radius;

@@ -5,23 +5,23 @@
 /// processor's address tables, and every first look at a shape a table walk.
 
 #include <cstddef>
-#include <memory_resource>
 
 namespace tangere {
 
-/// Shared by all threads; never destroyed, as shapes may be static.
-[[nodiscard]] std::pmr::memory_resource& block_memory();
+/// Whole cache lines, 64-byte aligned. Any thread may ask for a block or give it back, with the bytes it asked for.
+[[nodiscard]] void* allocate_block(std::size_t bytes);
+void free_block(const void* block, std::size_t bytes);
 
-/// An allocator of it, by cache lines.
+/// An allocator of such blocks.
 template <class T>
 struct BlockAllocator {
+  static_assert(alignof(T) <= 64);
   using value_type = T;
-  static constexpr std::size_t kAlignment = alignof(T) > 64 ? alignof(T) : 64;
   BlockAllocator() = default;
   template <class U>
-  BlockAllocator(const BlockAllocator<U>&) {}  // NOLINT(google-explicit-constructor): allocators convert
-  T* allocate(std::size_t n) { return static_cast<T*>(block_memory().allocate(n * sizeof(T), kAlignment)); }
-  void deallocate(T* p, std::size_t n) { block_memory().deallocate(p, n * sizeof(T), kAlignment); }
+  BlockAllocator(const BlockAllocator<U>&) noexcept {}  // NOLINT(google-explicit-constructor): allocators convert
+  T* allocate(std::size_t n) { return static_cast<T*>(allocate_block(n * sizeof(T))); }
+  void deallocate(T* p, std::size_t n) { free_block(p, n * sizeof(T)); }
   friend bool operator==(const BlockAllocator&, const BlockAllocator&) { return true; }
 };
 

@@ -11,9 +11,9 @@
 namespace tangere {
 namespace {
 
-/// Of a block, and where its numbers begin: behind the view, by whole cache lines.
-constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kHeader = (sizeof(ConicRowsView) + kAlignment - 1) / kAlignment * kAlignment;
+/// Where the numbers of a block begin: behind the view, by whole cache lines.
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kHeader = (sizeof(ConicRowsView) + kLine - 1) / kLine * kLine;
 
 int padded(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
@@ -44,7 +44,11 @@ struct Layout {
 
 }  // namespace
 
-ConicRows::ConicRows() : view_(std::make_shared<ConicRowsView>()) {}
+ConicRows::ConicRows() {
+  static constexpr ConicRowsView kNone;
+  // without an owner
+  view_ = {std::shared_ptr<const ConicRowsView>(), &kNone};
+}
 
 ConicRows::ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int cone_dimension)
     : ConicRows(num_aux, num_orthant, num_cones, std::move(S), cone_dimension, MatrixX4::Zero(num_aux, kShared)) {}
@@ -58,11 +62,9 @@ ConicRows::ConicRows(int num_aux, int num_orthant, int num_cones, MatrixX S, int
   TANGERE_ASSERT(aux_start.rows() == num_aux);
   const Layout at(num_aux, num_orthant, num_cones, cone_dimension);
   const std::size_t size = kHeader + static_cast<std::size_t>(at.size) * sizeof(double);
-  auto* memory = static_cast<std::byte*>(block_memory().allocate(size, kAlignment));
+  auto* memory = static_cast<std::byte*>(allocate_block(size));
   auto* view = new (memory) ConicRowsView;
-  view_ = {view, [size](const ConicRowsView* p) {
-             block_memory().deallocate(const_cast<ConicRowsView*>(p), size, kAlignment);
-           }};
+  view_ = {view, [size](const ConicRowsView* block) { free_block(block, size); }};
   auto* out = reinterpret_cast<double*>(memory + kHeader);
   std::fill_n(out, at.size, 0.0);
 

@@ -29,6 +29,8 @@ void TurnedRows::reserve(const ConicRowsView& rows) {
 
 ConicRowsView TurnedRows::turn(const ConicRowsView& rows, const Matrix3& R, const Vector3& d) {
   ConicRowsView out = rows;
+  // of the unturned rows
+  out.aux_start = nullptr;
   double* next = memory_.data();
   const int mp = rows.padded_orthant;
 

@@ -3,8 +3,8 @@
 /// The body M = S_A ⊕ (-S_B) that the support route casts its ray on, as a sum of placed terms (private to proximity).
 ///
 /// Coordinates: a frame whose z axis is the ray, that is the centre line from A to B (after a linear map where an
-/// ellipsoid is made a ball). Every direction of interest has n·d > 0 and is written (nx, ny, 1), so that there are two
-/// unknowns.
+/// ellipsoid is made a ball). Every direction of interest has n·d > 0 and stands for (nx, ny, 1), so that there are two
+/// unknowns; supports do not mind its length.
 
 #include <algorithm>
 #include <cmath>
@@ -230,6 +230,7 @@ inline void keep_larger(V& value, I& index, V other, I other_index) {
 [[nodiscard]] inline int farthest_vertex(const SupportTerm& term, Vec4 m) {
   using Indices = decltype(Heights{} > Heights{});
   // chains of comparisons side by side, so that none waits for the last
+  static_assert(SupportTerm::kVertexPadding == 8);
   constexpr int kChains = SupportTerm::kVertexPadding / kHeights;
   const int count = term.padded_vertices;
   const double* x = term.vertices;

@@ -33,7 +33,7 @@ struct RayHit {
   BodyPoint point;
   int supports = 0;
 
-  /// A bound h_M(n / n.z) from above, if it is a better one.
+  /// Takes h_M(at / at.z) as the bound from above if it is a better one; `inverse` is 1 / at.z.
   void tighten_upper(double bound, const Direction& at, double inverse) {
     if (!(bound < upper)) return;
     upper = bound;

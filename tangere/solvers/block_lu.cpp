@@ -19,6 +19,7 @@ namespace {
 constexpr int kSize = BlockLu::kSize;
 constexpr int kStride = BlockLu::kStride;
 constexpr int kGone = -1;
+static_assert(kSize == 6 && kStride == 8);
 alignas(64) constexpr double kIdentity[kSize * kStride] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0,  //
                                                            0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,  //
                                                            0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0};

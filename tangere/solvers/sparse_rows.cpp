@@ -3,6 +3,7 @@
 #include "tangere/math/vec.hpp"
 
 namespace tangere {
+
 void SparseRows::clear() {
   first.assign(1, 0);
   node.clear();

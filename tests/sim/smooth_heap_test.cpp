@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -147,7 +148,8 @@ TEST(SmoothHeap, SameBitsWhereverItsMemoryLies) {
     MatrixX3 corners(4, 3);
     corners << 0.13, 0.1, -0.07, -0.13, 0.11, -0.08, 0.02, -0.15, -0.07, 0.0, 0.02, 0.15;
     MatrixX2 sides(5, 2);
-    for (int i = 0; i < 5; ++i) sides.row(i) << std::cos(0.4 * M_PI * i), std::sin(0.4 * M_PI * i);
+    for (int i = 0; i < 5; ++i)
+      sides.row(i) << std::cos(0.4 * std::numbers::pi * i), std::sin(0.4 * std::numbers::pi * i);
     const PaddedPolygon padded{sides, VectorX::Constant(5, 0.1), 0.04};
     const StepCase scene = bin({Box{.size = {0.2, 0.16, 0.12}}, Polytope::from_vertices(corners), padded,
                                 Cone{.height = 0.2, .half_angle = 0.5}, Capsule{.radius = 0.06, .length = 0.2}});
