@@ -1,4 +1,5 @@
-/// Answers are the same bits wherever the numbers of the shapes lie in memory.
+/// Answers are the same bits wherever shapes are built: their rows and supports are laid out from matrices that lie
+/// anywhere.
 
 #include <gtest/gtest.h>
 
@@ -37,8 +38,7 @@ TEST_P(Memory, DoesNotChangeAnswers) {
   const VectorX first = answers(shape, other);
   for (std::size_t moved = 1; moved < 4; ++moved) {
     const TakenMemory taken(moved);
-    const VectorX again =
-        answers(shape.with_parameters(shape.parameters()), other.with_parameters(other.parameters()));
+    const VectorX again = answers(shape.with_parameters(shape.parameters()), other.with_parameters(other.parameters()));
     EXPECT_EQ(again, first) << moved;
   }
 }
