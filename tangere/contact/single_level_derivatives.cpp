@@ -69,7 +69,8 @@ void SingleLevelDerivatives::smooth_terms(SingleLevelContact& contact, Data& dat
     tree_v_.middleCols<3>(k + 3) += dt * smooth.d_a.middleCols<3>(k) * so3::hat(step.state.v.segment<3>(k));
   }
 
-  // q⁺ by q
+  // q⁺ by q, where that is more than the identity
+  if (contact.problem().tree->turning().empty()) return;
   displacement_ = dt * step.v_plus;
   for (const TreeMover::Turning& turn : contact.problem().tree->turning()) {
     const Vector3 phi = displacement_.segment<3>(turn.angular);

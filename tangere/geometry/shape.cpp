@@ -84,6 +84,9 @@ Shape::Shape(ShapeSpec spec) {
   if (!std::holds_alternative<Bundle>(data->spec)) {
     convex_set_ = data->parts.front().set.get();
     support_terms_ = convex_set_->support.get();
+    is_near_ = support_terms_->num_terms <= 1;
+    if (is_near_) near_.sum = *support_terms_;
+    if (support_terms_->num_terms == 1) near_.term = *support_terms_->terms();
   }
   data_ = std::move(data);
 }

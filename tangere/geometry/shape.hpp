@@ -136,6 +136,8 @@ class Shape {
   /// The set of a convex shape and its support function; null for a bundle.
   [[nodiscard]] const ConvexSet* convex_set() const { return convex_set_; }
   [[nodiscard]] const SupportTerms* support_terms() const { return support_terms_; }
+  /// The same in this very object's memory if it has one term at most: for as long as this copy of the shape exists.
+  [[nodiscard]] const SupportTerms* near_support_terms() const { return is_near_ ? &near_.sum : support_terms_; }
 
   /// The numbers that size the shape, in the order of `parameter_names`: those of the specification (`radius`,
   /// `length`, `size.x`, `A[0].x`, `b[0]`, …), for sums and bundles those of the parts in turn (`parts[1].radius`).
@@ -150,6 +152,8 @@ class Shape {
   // of data_: queries look here first
   const ConvexSet* convex_set_ = nullptr;
   const SupportTerms* support_terms_ = nullptr;
+  bool is_near_ = false;
+  NearSupportTerms near_{};
 };
 
 /// A shape posed in the frame of the whole: X = X_WholePart.

@@ -92,10 +92,14 @@ struct MakeSum {
 }  // namespace
 
 static_assert(sizeof(SupportTerms) == 64, "one cache line");
+static_assert(sizeof(SupportTerm) == 64, "one cache line");
 
 std::shared_ptr<const SupportTerms> make_support_terms(const SupportSum& sum, const ConvexSet& set) {
+  static const Matrix3 identity = Matrix3::Identity();
   std::size_t size = sizeof(SupportTerms) + sum.terms.size() * sizeof(SupportTerm);
-  for (const SupportSum::Term& term : sum.terms) size += static_cast<std::size_t>(3 * padded(term)) * sizeof(double);
+  const auto is_turned = [](const SupportSum::Term& term) { return !term.R.isIdentity(0.0); };
+  for (const SupportSum::Term& term : sum.terms)
+    size += static_cast<std::size_t>(3 * padded(term)) * sizeof(double) + (is_turned(term) ? sizeof(Matrix3) : 0);
   void* memory = allocate_block(size);
   auto* block = new (memory) SupportTerms{};
   const std::shared_ptr<const SupportTerms> result(block, [size](const SupportTerms* p) { free_block(p, size); });
@@ -109,16 +113,23 @@ std::shared_ptr<const SupportTerms> make_support_terms(const SupportSum& sum, co
 
   auto* to = static_cast<std::byte*>(memory) + sizeof(SupportTerms);
   auto* numbers = reinterpret_cast<double*>(to + sum.terms.size() * sizeof(SupportTerm));
+  // axes after all vertices, which are whole cache lines
+  auto* axes = numbers;
+  for (const SupportSum::Term& term : sum.terms) axes += 3 * padded(term);
   for (const SupportSum::Term& from : sum.terms) {
     const int count = static_cast<int>(from.vertices.rows());
     const int with_padding = padded(from);
     auto* term = new (to) SupportTerm{.kind = from.kind,
-                                      .turned = !from.R.isIdentity(0.0),
+                                      .turned = is_turned(from),
                                       .num_vertices = count,
                                       .padded_vertices = with_padding,
                                       .vertices = numbers,
                                       .size = {from.size[0], from.size[1], from.size[2], from.size[3]},
-                                      .R = from.R};
+                                      .axes = &identity};
+    if (term->turned) {
+      term->axes = new (axes) Matrix3(from.R);
+      axes += from.R.size();
+    }
     for (int k = 0; k < 3; ++k) {
       for (int i = 0; i < with_padding; ++i) *numbers++ = from.vertices(std::min(i, count - 1), k);
     }

@@ -8,8 +8,9 @@
 /// ellipsoid is one term, a capsule or a rounded polytope one term and the ball, a sphere the ball alone; Minkowski
 /// sums have the terms of their parts.
 ///
-/// All numbers of a set lie in one block, what every query reads first: a query that comes upon a pair for the first
-/// time waits for memory longer than it computes.
+/// All numbers of a set lie in one block: a query that comes upon a pair for the first time waits for memory as long as
+/// it computes. Shapes of one term have a copy of all but the vertices with them (`NearSupportTerms`), so that of most
+/// pairs nothing has to be looked for elsewhere.
 
 #include <cstddef>
 #include <memory>
@@ -21,7 +22,7 @@ namespace tangere {
 
 struct ConvexSet;
 
-struct alignas(64) SupportTerm {
+struct SupportTerm {
   enum class Kind : int {
     /// x from -size[0] to size[0].
     segment,
@@ -45,15 +46,16 @@ struct alignas(64) SupportTerm {
   const double* vertices;
   double size[4];
   /// The term's axes in the set's frame.
-  Matrix3 R;
+  const Matrix3* axes;
 
   static constexpr int kVertexPadding = 8;
 
+  [[nodiscard]] const Matrix3& R() const { return *axes; }
   /// A hull of finitely many points.
   [[nodiscard]] bool is_polytope() const { return kind <= Kind::vertices; }
 };
 
-struct alignas(64) SupportTerms {
+struct SupportTerms {
   Vector3 center;
   double radius;
   /// Of a ball about the origin inside the set, and of one around it.
@@ -69,6 +71,12 @@ struct alignas(64) SupportTerms {
   bool half_space;
 
   [[nodiscard]] const SupportTerm* terms() const { return reinterpret_cast<const SupportTerm*>(this + 1); }
+};
+
+/// A sum of one term at most, to keep beside the shape: its vertices and axes are those of the block.
+struct NearSupportTerms {
+  SupportTerms sum;
+  SupportTerm term;
 };
 
 /// What a block is made from.

@@ -56,11 +56,6 @@ bool for_lanes(const PosedPair& pair, double smoothing) {
          is_near(pair.X_WB.p) && is_rotation(pair.X_WA.R) && is_rotation(pair.X_WB.R);
 }
 
-void prefetch_bytes(const void* from, int count) {
-  constexpr int kLine = 64;
-  for (int i = 0; i < count; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
-}
-
 /// Planning waits for the memory of shapes and does little with it: asks for the shape of a pair some way ahead, for
 /// what it points to less far ahead.
 class Ahead {

@@ -143,6 +143,8 @@ Distance distance(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& 
   const SupportTerms* terms_B = B.support_terms();
   prefetch(terms_A);
   prefetch(terms_B);
+  prefetch_object(X_WA);
+  prefetch_object(X_WB);
   options.verify();
   require_pose(X_WA, "X_WA");
   require_pose(X_WB, "X_WB");

@@ -23,13 +23,13 @@ struct EllipsoidPoint {
 };
 EllipsoidPoint ellipsoid_point(const SupportTerm& term, const Vector3& n) {
   const Eigen::Array3d squares = Eigen::Array3d(term.size[0], term.size[1], term.size[2]).square();
-  const Vector3 t = term.R.transpose() * n;
+  const Vector3 t = term.R().transpose() * n;
   const Vector3 Et = (squares * t.array()).matrix();
   const double norm = std::sqrt(t.dot(Et));
   const Vector3 s = Et / norm;
   Matrix3 H = -s * s.transpose();
   H.diagonal() += squares.matrix();
-  return {term.R * s, term.R * (H / norm) * term.R.transpose()};
+  return {term.R() * s, term.R() * (H / norm) * term.R().transpose()};
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ Vector3 corner_point(const SupportTerms& terms, const Corner& corner, const Vect
     const SupportTerm& term = terms.terms()[k];
     if (term.kind == Kind::ellipsoid) s += ellipsoid_point(term, n).s;
     if (term.kind != Kind::discs || k >= 32 || (corner.rims >> k & 1U) == 0) continue;
-    const Vector3 axis = term.R.col(0);
+    const Vector3 axis = term.R().col(0);
     const Vector3 across = n - axis.dot(n) * axis;
     const double norm = across.norm();
     if (norm > kAxial) s += disc_radius(term, (corner.second_disc >> k & 1U) != 0) / norm * across;
@@ -54,7 +54,7 @@ Matrix3 corner_hessian(const SupportTerms& terms, const Corner& corner, const Ve
     const SupportTerm& term = terms.terms()[k];
     if (term.kind == Kind::ellipsoid) H += ellipsoid_point(term, n).hessian;
     if (term.kind != Kind::discs || k >= 32 || (corner.rims >> k & 1U) == 0) continue;
-    const Vector3 axis = term.R.col(0);
+    const Vector3 axis = term.R().col(0);
     const Vector3 across = n - axis.dot(n) * axis;
     const double norm = across.norm();
     if (norm <= kAxial) continue;
@@ -70,7 +70,7 @@ double support_value(const SupportTerms& terms, const Vector3& n) {
   double h = terms.center.dot(n) + terms.radius;
   for (int k = 0; k < terms.num_terms; ++k) {
     const SupportTerm& term = terms.terms()[k];
-    const Vector3 t = term.R.transpose() * n;
+    const Vector3 t = term.R().transpose() * n;
     const double across = std::hypot(t[1], t[2]);
     switch (term.kind) {
       case Kind::segment:

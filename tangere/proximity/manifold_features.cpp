@@ -19,7 +19,7 @@ constexpr int kMaxSums = 256;
 
 /// A line: n turned to be perpendicular to it, in the plane of n and the line (a ruling: of n and the axis).
 void set_line_normal(const SupportTerm* ruled_by, const Vector3& direction, const Vector3& n, Feature& feature) {
-  const Vector3 axis = ruled_by != nullptr ? Vector3(ruled_by->R.col(0)) : direction;
+  const Vector3 axis = ruled_by != nullptr ? Vector3(ruled_by->R().col(0)) : direction;
   const Vector3 across = n - axis.dot(n) * axis;
   const double norm = across.norm();
   const Vector3 u = across / norm;
@@ -198,9 +198,9 @@ void find_feature(const SupportTerms& terms, const Vector3& n, double tolerance,
   }
   if (feature.dimension == 2 && terms.num_terms == 1 && terms.terms()->kind == SupportTerm::Kind::discs) {
     const SupportTerm& discs = *terms.terms();
-    const int cap = feature.m.dot(discs.R.col(0)) > 0.0 ? 1 : 0;
+    const int cap = feature.m.dot(discs.R().col(0)) > 0.0 ? 1 : 0;
     feature.disc = true;
-    feature.disc_center = terms.center + discs.size[cap] * discs.R.col(0) + terms.radius * feature.m;
+    feature.disc_center = terms.center + discs.size[cap] * discs.R().col(0) + terms.radius * feature.m;
     feature.disc_radius = discs.size[2 + cap];
   }
   const bool cone = ruled_by != nullptr && ruled_by->size[2] != ruled_by->size[3];

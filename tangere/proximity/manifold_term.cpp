@@ -38,7 +38,7 @@ struct Candidates {
 
 void polytope_feature(const SupportTerm& term, const Vector3& n, double tolerance, double size, TermFeature& feature) {
   const TermVertices vertices{term};
-  const Vector3 t = term.R.transpose() * n;
+  const Vector3 t = term.R().transpose() * n;
   int top = 0;
   double height = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < vertices.count(); ++i) {
@@ -59,7 +59,7 @@ void polytope_feature(const SupportTerm& term, const Vector3& n, double toleranc
   const auto add = [&](int i) {
     Corner& corner = feature.corners[static_cast<std::size_t>(feature.count++)];
     corner = {};
-    corner.fixed = term.R * vertices[i];
+    corner.fixed = term.R() * vertices[i];
     corner.id = i;
   };
 
@@ -86,7 +86,7 @@ void polytope_feature(const SupportTerm& term, const Vector3& n, double toleranc
   feature.count = 0;
   if (widest > 0.0) {
     feature.dimension = 2;
-    feature.normal = term.R * normal;
+    feature.normal = term.R() * normal;
     add(top);
     for (int i = 0; i < near.count && feature.count < kMaxCorners; ++i)
       if (normal.dot(offset(i)) >= -kFlat * size) add(near.index[static_cast<std::size_t>(i)]);
@@ -116,7 +116,7 @@ void polytope_feature(const SupportTerm& term, const Vector3& n, double toleranc
 }
 
 void disc_feature(const SupportTerm& term, int k, const Vector3& n, double tolerance, TermFeature& feature) {
-  const Vector3 axis = term.R.col(0);
+  const Vector3 axis = term.R().col(0);
   const double along = axis.dot(n);
   const Vector3 across = n - along * axis;
   const double norm = across.norm();
@@ -141,8 +141,8 @@ void disc_feature(const SupportTerm& term, int k, const Vector3& n, double toler
       const double angle = 2.0 * std::numbers::pi * i / kRimPoints;
       Corner& corner = feature.corners[static_cast<std::size_t>(feature.count++)];
       corner = {};
-      corner.fixed =
-          term.R * Vector3(term.size[cap], term.size[2 + cap] * std::cos(angle), term.size[2 + cap] * std::sin(angle));
+      corner.fixed = term.R() * Vector3(term.size[cap], term.size[2 + cap] * std::cos(angle),
+                                        term.size[2 + cap] * std::sin(angle));
       corner.id = kFirstRimId + kRimPoints * cap + i;
     }
     return;

@@ -28,13 +28,31 @@ inline void require_pose(const Pose& X, const char* name) {
   if (!is_rotation(X.R)) throw InputError(std::string(name) + ".R", "must be a rotation matrix");
 }
 
-/// A first query of a pair waits for memory longer than it computes: ask for all of it at once.
-inline void prefetch(const SupportTerms* terms) {
-  if (terms == nullptr) return;
+/// A first query of a pair waits for memory as long as it computes: ask for all of it at once.
+inline void prefetch_bytes(const void* from, int bytes) {
   constexpr int kLine = 64;
-  constexpr int kLines = 12;
-  const char* at = reinterpret_cast<const char*>(terms);
-  for (int i = 0; i < kLines; ++i) __builtin_prefetch(at + i * kLine);
+  for (int i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
+}
+/// An object, which may begin anywhere in its first line.
+template <class T>
+inline void prefetch_object(const T& object) {
+  prefetch_bytes(&object, static_cast<int>(sizeof(T)));
+  __builtin_prefetch(reinterpret_cast<const char*>(&object + 1) - 1);
+}
+inline void prefetch_lines(const void* from) {
+  constexpr int kBytes = 12 * 64;
+  prefetch_bytes(from, kBytes);
+}
+inline void prefetch(const SupportTerms* terms) {
+  if (terms != nullptr) prefetch_lines(terms);
+}
+/// Of a shape's `near_support_terms`: what is not with the shape.
+inline void prefetch_far(const SupportTerms* near, const SupportTerms* block) {
+  if (near == block) {
+    prefetch(block);
+  } else if (near->num_terms > 0 && near->terms()->kind == SupportTerm::Kind::vertices) {
+    prefetch_lines(near->terms()->vertices);
+  }
 }
 
 }  // namespace tangere

@@ -53,8 +53,18 @@ struct PlacedTerm {
 
 /// A point of M with the part of A in it: v = a - b.
 struct BodyPoint {
-  Vec4 v;
-  Vec4 a;
+  Vec4 v{};
+  Vec4 a{};
+
+  BodyPoint() = default;
+  BodyPoint(Vec4 of_M, Vec4 of_A) : v(of_M), a(of_A) {}
+  // in two parts, as they were made: copied at once, g++ reads 64 bytes where two stores of 32 are still under way
+  BodyPoint(const BodyPoint& other) : v(other.v), a(other.a) {}
+  BodyPoint& operator=(const BodyPoint& other) {
+    v = other.v;
+    a = other.a;
+    return *this;
+  }
 };
 
 struct Direction {
@@ -194,7 +204,7 @@ inline void RayBody::add(const SupportTerms& S, const Columns& G, bool of_A, con
     prefetch_vertices(*from);
     placed.kind = from->kind;
     placed.term = from;
-    placed.columns = from->turned ? product(G, from->R) : G;
+    placed.columns = from->turned ? product(G, from->R()) : G;
     if (from->kind != SupportTerm::Kind::vertices && from->kind != SupportTerm::Kind::discs) {
       for (int i = 0; i < 3; ++i) placed.columns.c[i] *= from->size[i];
     }

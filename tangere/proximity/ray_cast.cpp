@@ -36,6 +36,8 @@ constexpr int kNewtonSteps = 8;
 /// have become as short as this, where rounding is all that is left.
 constexpr double kNewtonShare = 0.1;
 constexpr double kShortestStep = 1e-20;
+/// After a step (squared) as short as this the pieces mostly agree.
+constexpr double kLastStep = 1e-8;
 
 /// z component of the product of the projections.
 double cross(Vec4 p, Vec4 q) { return p[0] * q[1] - p[1] * q[0]; }
@@ -106,20 +108,21 @@ bool met(double upper, double lower, double tolerance) { return std::abs(upper -
 
 }  // namespace
 
-RayCast::Vertex RayCast::next_support(const Direction& n, RayHit& hit, bool core) {
+BodyPoint RayCast::next_support(const Direction& n, RayHit& hit, bool core) {
   ++hit.supports;
-  if (core) return {body.core_support(n), 0};
-  return {body.support(n, pieces(free_slot_)), free_slot_};
+  return core ? body.core_support(n) : body.support(n, pieces(free_slot_));
 }
 
 bool RayCast::surround(RayHit& hit) {
   const bool core = pieces_.empty();
   free_slot_ = 0;
   portal_[0] = next_support({0.0, 0.0, 1.0}, hit, core);
+  portal_slots_[0] = 0;
+  portal_slots_[1] = portal_slots_[2] = -1;
   free_slot_ = 1;
   num_slots_ = 2;
   // two points of the inner ball on the other side of the ray
-  const Vec4 top = portal_[0].p.v;
+  const Vec4 top = portal_[0].v;
   hit.upper = top[2];
   const double away2 = top[0] * top[0] + top[1] * top[1];
   double x = 1.0;
@@ -133,7 +136,7 @@ bool RayCast::surround(RayHit& hit) {
   const double share = inner_share;
   const auto inner = [&](double px, double py) {
     const Vec4 v{r * px, r * py, 0.0, 0.0};
-    return Vertex{{v, share * v}, -1};
+    return BodyPoint{v, share * v};
   };
   portal_[1] = inner(-kHalf * x - kSide * y, -kHalf * y + kSide * x);
   portal_[2] = inner(-kHalf * x + kSide * y, -kHalf * y - kSide * x);
@@ -141,26 +144,28 @@ bool RayCast::surround(RayHit& hit) {
 }
 
 Direction RayCast::portal_normal() const {
-  return scaled_normal(portal_[1].p.v - portal_[0].p.v, portal_[2].p.v - portal_[0].p.v);
+  return scaled_normal(portal_[1].v - portal_[0].v, portal_[2].v - portal_[0].v);
 }
 
-bool RayCast::narrow(const Vertex& w) {
-  Vertex& replaced = portal_[replaced_corner(cross(portal_[0].p.v, w.p.v), cross(portal_[1].p.v, w.p.v),
-                                             cross(portal_[2].p.v, w.p.v))];
-  free_slot_ = replaced.slot >= 0 ? replaced.slot : num_slots_++;
-  replaced = w;
-  const Vec4 e = portal_[1].p.v - portal_[0].p.v;
-  const Vec4 f = portal_[2].p.v - portal_[0].p.v;
+bool RayCast::narrow(const BodyPoint& w) {
+  const int replaced = replaced_corner(cross(portal_[0].v, w.v), cross(portal_[1].v, w.v), cross(portal_[2].v, w.v));
+  portal_[replaced] = w;
+  // its pieces stay where they are, those of the corner that goes are free
+  const int slot = portal_slots_[replaced];
+  portal_slots_[replaced] = free_slot_;
+  free_slot_ = slot >= 0 ? slot : num_slots_++;
+  const Vec4 e = portal_[1].v - portal_[0].v;
+  const Vec4 f = portal_[2].v - portal_[0].v;
   return cross(e, f) > kLeastArea * (flat_dot(e, e) + flat_dot(f, f));
 }
 
 void RayCast::portal_point(RayHit& hit) const {
-  const double w0 = cross(portal_[1].p.v, portal_[2].p.v);
-  const double w1 = cross(portal_[2].p.v, portal_[0].p.v);
-  const double w2 = cross(portal_[0].p.v, portal_[1].p.v);
+  const double w0 = cross(portal_[1].v, portal_[2].v);
+  const double w1 = cross(portal_[2].v, portal_[0].v);
+  const double w2 = cross(portal_[0].v, portal_[1].v);
   const double inverse = 1.0 / (w0 + w1 + w2);
-  hit.point.v = (portal_[0].p.v * w0 + portal_[1].p.v * w1 + portal_[2].p.v * w2) * inverse;
-  hit.point.a = (portal_[0].p.a * w0 + portal_[1].p.a * w1 + portal_[2].p.a * w2) * inverse;
+  hit.point.v = (portal_[0].v * w0 + portal_[1].v * w1 + portal_[2].v * w2) * inverse;
+  hit.point.a = (portal_[0].a * w0 + portal_[1].a * w1 + portal_[2].a * w2) * inverse;
 }
 
 void RayCast::remember(PairCache* cache, const void* A, const void* B) {
@@ -199,7 +204,7 @@ void RayCast::note(const int* slots, int count) {
   cache_->count_ = count;
 }
 
-RayHit RayCast::flat(double tolerance) {
+[[gnu::flatten]] RayHit RayCast::flat(double tolerance) {
   RayHit hit;
   // the portal in local variables: this loop is the whole query for polytopes
   BodyPoint p[3];
@@ -211,8 +216,8 @@ RayHit RayCast::flat(double tolerance) {
     if (cache_ == nullptr) pieces_.clear();
     if (!surround(hit)) return hit;
     for (int i = 0; i < 3; ++i) {
-      p[i] = portal_[i].p;
-      slots[i] = portal_[i].slot;
+      p[i] = portal_[i];
+      slots[i] = portal_slots_[i];
     }
   }
   while (hit.supports < kMostSupports) {
@@ -247,7 +252,7 @@ RayHit RayCast::flat(double tolerance) {
   return hit;
 }
 
-RayHit RayCast::rounded(double tolerance) {
+[[gnu::flatten]] RayHit RayCast::rounded(double tolerance) {
   const double R = body.radius();
   RayHit hit;
   BodyPoint points[4] = {};
@@ -364,15 +369,19 @@ double RayCast::lower_bound(const BodyPoint& y) const {
 bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
   // the distinct pieces
   ActivePieces active;
-  for (const Vertex& corner : portal_) {
-    bool seen = corner.slot < 0;
-    for (int i = 0; i < active.count; ++i) seen = seen || same_pieces(active.piece[i].slot, corner.slot);
-    if (!seen) active.piece[active.count++].slot = corner.slot;
+  for (const int slot : portal_slots_) {
+    bool seen = slot < 0;
+    for (int i = 0; i < active.count; ++i) seen = seen || same_pieces(active.piece[i].slot, slot);
+    if (!seen) active.piece[active.count++].slot = slot;
   }
   if (active.count == 0) return false;
   double last = std::numeric_limits<double>::infinity();
   BodyPoint y;
+  BodyPoint w;
   for (int round = 0;; ++round) {
+    // the support that certifies, beside the pieces where they will agree: it does not wait for them
+    const bool asked = last <= kLastStep;
+    if (asked) w = next_support(n, hit, false);
     const int* named[kMostPieces];
     for (int i = 0; i < active.count; ++i) named[i] = pieces(active.piece[i].slot);
     PieceValue values[kMostPieces];
@@ -395,7 +404,10 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     const MinimaxStep step = minimax_step(active, 0.0);
     if (!step.valid) return false;
     y = active.mean_point();
-    if (met(active.largest(), lower_bound(y), kNewtonShare * tolerance) || last <= kShortestStep) break;
+    if (met(active.largest(), lower_bound(y), kNewtonShare * tolerance) || last <= kShortestStep) {
+      if (!asked) w = next_support(n, hit, false);
+      break;
+    }
     const double moved = step.x * step.x + step.y * step.y;
     if (round == kNewtonSteps || !(moved <= kContraction * last)) return false;
     last = moved;
@@ -403,8 +415,7 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     n.y += step.y;
   }
   // certify: the true support, and how near to the ray the point is
-  const Vertex w = next_support(n, hit, false);
-  hit.tighten_upper(dot(w.p.v, n), n, 1.0);
+  hit.tighten_upper(dot(w.v, n), n, 1.0);
   const double lower = lower_bound(y);
   if (lower > hit.lower) hit.lower = lower;
   if (met(hit.upper, lower, tolerance)) {
@@ -414,7 +425,7 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
   }
   // the point may still serve the portal
   const Direction plane = portal_normal();
-  if (!collapsed_ && dot(w.p.v, plane) > dot(portal_[0].p.v, plane)) collapsed_ = !narrow(w);
+  if (!collapsed_ && dot(w.v, plane) > dot(portal_[0].v, plane)) collapsed_ = !narrow(w);
   return false;
 }
 
@@ -450,7 +461,7 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
   return true;
 }
 
-RayHit RayCast::curved(double tolerance) {
+[[gnu::flatten]] RayHit RayCast::curved(double tolerance) {
   RayHit hit;
   pieces_.resize(static_cast<std::size_t>(kSlots * body.num_terms) + 1);
   collapsed_ = false;
@@ -461,9 +472,9 @@ RayHit RayCast::curved(double tolerance) {
   while (hit.supports < kMostSupports) {
     const Direction n = portal_normal();
     const double inverse = 1.0 / n.z;
-    const Vertex w = next_support(n, hit, false);
-    hit.tighten_upper(dot(w.p.v, n) * inverse, n, inverse);
-    hit.lower = std::max(hit.lower, dot(portal_[0].p.v, n) * inverse);
+    const BodyPoint w = next_support(n, hit, false);
+    hit.tighten_upper(dot(w.v, n) * inverse, n, inverse);
+    hit.lower = std::max(hit.lower, dot(portal_[0].v, n) * inverse);
     if (met(hit.upper, hit.lower, tolerance)) {
       portal_point(hit);
       hit.certified = true;

@@ -56,18 +56,14 @@ class RayCast {
   [[nodiscard]] RayHit curved(double tolerance);
 
  private:
-  struct Vertex {
-    BodyPoint p;
-    int slot;  // of its pieces
-  };
-
   /// Three points whose projections along the ray surround it, counter-clockwise. False if rounding forbids.
   [[nodiscard]] bool surround(RayHit& hit);
-  /// Replaces a corner of the portal by w so that the ray still passes. False if the portal collapses.
-  [[nodiscard]] bool narrow(const Vertex& w);
+  /// Replaces a corner of the portal by w, the last support, so that the ray still passes. False if the portal
+  /// collapses.
+  [[nodiscard]] bool narrow(const BodyPoint& w);
   /// Not of any length: z is twice the area of the portal's projection.
   [[nodiscard]] Direction portal_normal() const;
-  [[nodiscard]] Vertex next_support(const Direction& n, RayHit& hit, bool core);
+  [[nodiscard]] BodyPoint next_support(const Direction& n, RayHit& hit, bool core);
   [[nodiscard]] int* pieces(int slot) { return pieces_.data() + slot * body.num_terms; }
   /// Newton's method on the pieces of the portal's corners, from n. True if that certifies the hit.
   [[nodiscard]] bool newton(Direction n, double tolerance, RayHit& hit);
@@ -86,7 +82,9 @@ class RayCast {
   void note(const int* slots, int count);
 
   PairCache* cache_ = nullptr;
-  Vertex portal_[3];
+  BodyPoint portal_[3];
+  /// Where the pieces of its corners are; -1 for points of the inner ball.
+  int portal_slots_[3] = {};
   /// Where the next support notes its pieces, and how many slots have been given out.
   int free_slot_ = 0;
   int num_slots_ = 0;

@@ -33,8 +33,8 @@ void require_smoothing(double smoothing, int degree) {
 
 Scaling read_answer(const SupportPair& pair) {
   const SupportScaling& found = pair.found;
-  const bool scaled_A = !pair.terms_A->half_space;
-  const bool scaled_B = !pair.terms_B->half_space;
+  const bool scaled_A = pair.scaled_A;
+  const bool scaled_B = pair.scaled_B;
   Scaling r;
   r.status = ScalingStatus::solved;
   r.alpha = found.alpha;
@@ -114,6 +114,8 @@ bool supports_over_parts(const Shape& A, const Shape& B, double tolerance, Scali
       if (any && (trial.X_WA.p - trial.X_WB.p).norm() >= data.found.found.alpha * reach) continue;
       support_scaling(*trial.terms_A, trial.X_WA, *trial.terms_B, trial.X_WB, tolerance, data.cast, trial.found);
       if (!trial.found.certified) return false;
+      trial.scaled_A = !trial.terms_A->half_space;
+      trial.scaled_B = !trial.terms_B->half_space;
       if (any && !(trial.found.alpha < data.found.found.alpha)) continue;
       any = true;
       trial.part_A = &parts_A[i];
@@ -209,10 +211,16 @@ const SolvedPair& ScalingWorkspace::Data::conic() {
 
 Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const ScalingOptions& options,
                 ScalingWorkspace& workspace, PairCache* cache) {
+  prefetch_object(A);
+  prefetch_object(B);
+  prefetch_object(X_WA);
+  prefetch_object(X_WB);
   const SupportTerms* terms_A = A.support_terms();
   const SupportTerms* terms_B = B.support_terms();
-  prefetch(terms_A);
-  prefetch(terms_B);
+  const SupportTerms* near_A = A.near_support_terms();
+  const SupportTerms* near_B = B.near_support_terms();
+  prefetch_far(near_A, terms_A);
+  prefetch_far(near_B, terms_B);
   options.verify();
   require_pose(X_WA, "X_WA");
   require_pose(X_WB, "X_WB");
@@ -228,7 +236,7 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
 
   data.has_bundle = terms_A == nullptr || terms_B == nullptr;
   const bool convex = !data.has_bundle;
-  if (convex ? terms_A->half_space && terms_B->half_space : true) require_bounded(A, B);
+  if (convex ? near_A->half_space && near_B->half_space : true) require_bounded(A, B);
   if (options.method != ScalingMethod::conic && options.smoothing == 0.0) {
     SupportPair& found = data.found;
     if (convex) {
@@ -238,8 +246,10 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
       found.X_WB = X_WB;
       found.part_A = found.part_B = nullptr;
       found.index_A = found.index_B = 0;
+      found.scaled_A = !near_A->half_space;
+      found.scaled_B = !near_B->half_space;
       data.cast.remember(cache, terms_A, terms_B);
-      support_scaling(*terms_A, X_WA, *terms_B, X_WB, options.tolerance, data.cast, found.found);
+      support_scaling(*near_A, X_WA, *near_B, X_WB, options.tolerance, data.cast, found.found);
       data.cast.remember(nullptr, nullptr, nullptr);
       data.by_supports = found.found.certified;
     } else {

@@ -73,6 +73,9 @@ void envelope_gradient(const SolvedPair& pair, int block, const ConvexPart& part
 struct SupportPair {
   const SupportTerms* terms_A = nullptr;
   const SupportTerms* terms_B = nullptr;
+  /// Not half-spaces.
+  bool scaled_A = true;
+  bool scaled_B = true;
   /// Poses of the parts.
   Pose X_WA;
   Pose X_WB;

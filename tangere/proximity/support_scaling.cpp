@@ -58,7 +58,7 @@ bool as_ellipsoid(const SupportTerms& S, const Pose& X, Columns& axes) {
   }
   if (S.num_terms != 1 || S.num_ellipsoids != 1 || S.radius != 0.0) return false;
   const SupportTerm& term = *S.terms();
-  if (term.turned) axes = product(axes, term.R);
+  if (term.turned) axes = product(axes, term.R());
   for (int i = 0; i < 3; ++i) axes.c[i] *= term.size[i];
   return true;
 }
@@ -190,7 +190,7 @@ void support_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTerms
     const bool in_A = A.num_ellipsoids == 1;
     const SupportTerm* ellipsoid = find_ellipsoid(in_A ? A : B);
     Columns axes = load_columns(in_A ? X_WA.R : X_WB.R);
-    if (ellipsoid->turned) axes = product(axes, ellipsoid->R);
+    if (ellipsoid->turned) axes = product(axes, ellipsoid->R());
     // world to unit ball: T = diag(1/size) axesᵀ
     const double* size = ellipsoid->size;
     const Vec4 inverse{1.0 / size[0], 1.0 / size[1], 1.0 / size[2], 0.0};

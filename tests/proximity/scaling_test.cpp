@@ -6,11 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <Eigen/Geometry>
 
 #include "tangere/geometry/support.hpp"
 #include "tangere/math/error.hpp"
@@ -120,6 +126,59 @@ TEST(Scaling, DerivativesDoNotDependOnWhatWasAskedBefore) {
       EXPECT_EQ(d_B, e_B);
     }
   }
+}
+
+/// A copy of a shape whose memory is overwritten when it goes.
+class PassingCopy {
+ public:
+  explicit PassingCopy(const Shape& shape) : shape_(new (memory_) Shape(shape)) {}
+  PassingCopy(const PassingCopy&) = delete;
+  PassingCopy& operator=(const PassingCopy&) = delete;
+  ~PassingCopy() {
+    std::destroy_at(shape_);
+    std::memset(memory_, 0xff, sizeof(memory_));
+    keep_writes(memory_);
+  }
+  [[nodiscard]] const Shape& shape() const { return *shape_; }
+
+ private:
+  static void keep_writes(void* memory) { asm volatile("" : : "r"(memory) : "memory"); }
+  alignas(Shape) std::byte memory_[sizeof(Shape)];
+  Shape* shape_;
+};
+
+TEST(Scaling, DerivativesNeedAnyCopyOfTheShapes) {
+  for (const ShapePair& pair : all_shape_pairs()) {
+    SCOPED_TRACE(pair.name);
+    ScalingWorkspace kept;
+    (void)scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, kept);
+    ScalingWorkspace workspace;
+    {
+      const PassingCopy A(pair.A);
+      const PassingCopy B(pair.B);
+      (void)scaling(A.shape(), pair.X_WA, B.shape(), pair.X_WB, {}, workspace);
+    }
+    EXPECT_EQ(scaling_gradient(workspace), scaling_gradient(kept));
+    VectorX d_A, d_B, e_A, e_B;
+    scaling_parameter_gradient(workspace, d_A, d_B);
+    scaling_parameter_gradient(kept, e_A, e_B);
+    EXPECT_EQ(d_A, e_A);
+    EXPECT_EQ(d_B, e_B);
+    EXPECT_EQ(scaling_jacobian(workspace).x_alpha, scaling_jacobian(kept).x_alpha);
+  }
+}
+
+TEST(Scaling, WarmStartsAreOfAllCopiesOfTheShapes) {
+  const Shape A = Box{{1.0, 2.0, 0.5}};
+  const Shape B = Box{{0.7, 0.4, 1.1}};
+  const Shape copy_of_A = A;
+  ScalingWorkspace workspace;
+  PairCache cache;
+  const Pose X_WB(Eigen::AngleAxisd(0.7, Vector3(1, 2, 3).normalized()).toRotationMatrix(), Vector3(1.5, 0.7, -0.9));
+  const Scaling cold = scaling(A, {}, B, X_WB, {}, workspace, &cache);
+  const Scaling warm = scaling(copy_of_A, {}, B, X_WB, {}, workspace, &cache);
+  EXPECT_LT(warm.iterations, cold.iterations);
+  EXPECT_NEAR(warm.alpha, cold.alpha, 1e-12);
 }
 
 TEST(Scaling, ShapesNeedNotOutliveTheConicQuery) {
