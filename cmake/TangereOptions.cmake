@@ -56,9 +56,6 @@ target_compile_options(
     $<$<CXX_COMPILER_ID:Clang>:-Wrange-loop-analysis>)
 # nothing here reads errno or floating-point traps; this lets roots and selections be single instructions (NaN and infinity keep their meaning)
 target_compile_options(tangere_options INTERFACE -fno-math-errno -fno-trapping-math)
-# the library is position independent, for the Python module too, but nobody puts other functions in the place of its own: without this g++ inlines
-# none that another program could replace
-target_compile_options(tangere_options INTERFACE -fno-semantic-interposition)
 # g++ may use memory before it collects garbage: a tenth less time for a file full of Eigen
 target_compile_options(
   tangere_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=300>

@@ -16,6 +16,7 @@
 #include "tangere/geometry/check.hpp"
 #include "tangere/geometry/rows.hpp"
 #include "tangere/geometry/support.hpp"
+#include "tangere/math/entry_product.hpp"
 
 namespace tangere::detail {
 namespace {
@@ -89,7 +90,7 @@ VectorX lifted_inner(const Layout& layout, const Vector3& u, double inner_sum) {
     const Vector3 share = set.inner_radius / inner_sum * u;
     Vector4 p_alpha;
     p_alpha << part.X.R.transpose() * share, 1.0;
-    return concatenate(part.X.p + share, set.aux_start * p_alpha);
+    return concatenate(part.X.p + share, entry_product(set.aux_start, p_alpha));
   });
 }
 
@@ -122,7 +123,7 @@ Exit ray_exit(const Layout& layout, const Vector3& c, double inner_sum, const Ve
     const Vector3 g = V_inverse * d;
     const Vector3 n = V_inverse.transpose() * Vector3::Ones();
     const double t = 1.0 / g.sum();
-    exit = {t, z_center + portal * (t * g)};
+    exit = {t, z_center + entry_product(portal, t * g)};
 
     // the farthest point in that direction bounds the exit from above
     const VectorX entering = layout.lifted([&](std::size_t i) {

@@ -7,6 +7,7 @@
 #include "tangere/geometry/parameters.hpp"
 #include "tangere/geometry/rows.hpp"
 #include "tangere/math/block_memory.hpp"
+#include "tangere/math/entry_product.hpp"
 
 namespace tangere {
 namespace {
@@ -47,7 +48,7 @@ ConicRows start_rows_of(const ConvexSet& set) {
   const MatrixX& S = set.rows.matrix();
   const int ny = set.rows.num_aux();
   MatrixX start(S.rows(), kShared + 1);
-  start.leftCols(kShared) = S.leftCols(kShared) + S.middleCols(kShared, ny) * set.aux_start;
+  start.leftCols(kShared) = S.leftCols(kShared) + entry_product(S.middleCols(kShared, ny), set.aux_start);
   start.col(kShared) = S.col(kShared + ny);
   return {0, set.rows.num_orthant(), set.rows.num_cones(), std::move(start)};
 }

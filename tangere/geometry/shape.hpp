@@ -148,10 +148,10 @@ class Shape {
 
  private:
   struct Data;
-  std::shared_ptr<const Data> data_;
   // of data_: queries look here first
   const ConvexSet* convex_set_ = nullptr;
   const SupportTerms* support_terms_ = nullptr;
+  std::shared_ptr<const Data> data_;
   bool is_near_ = false;
   NearSupportTerms near_{};
 };

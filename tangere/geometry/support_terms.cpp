@@ -91,9 +91,6 @@ struct MakeSum {
 
 }  // namespace
 
-static_assert(sizeof(SupportTerms) == 64, "one cache line");
-static_assert(sizeof(SupportTerm) == 64, "one cache line");
-
 std::shared_ptr<const SupportTerms> make_support_terms(const SupportSum& sum, const ConvexSet& set) {
   static const Matrix3 identity = Matrix3::Identity();
   std::size_t size = sizeof(SupportTerms) + sum.terms.size() * sizeof(SupportTerm);

@@ -9,8 +9,8 @@
 /// sums have the terms of their parts.
 ///
 /// All numbers of a set lie in one block: a query that comes upon a pair for the first time waits for memory as long as
-/// it computes. Shapes of one term have a copy of all but the vertices with them (`NearSupportTerms`), so that of most
-/// pairs nothing has to be looked for elsewhere.
+/// it computes. Shapes of one term have a copy of all but vertices and axes with them (`NearSupportTerms`), so that of
+/// most pairs nothing has to be looked for elsewhere.
 
 #include <cstddef>
 #include <memory>
@@ -78,6 +78,9 @@ struct NearSupportTerms {
   SupportTerms sum;
   SupportTerm term;
 };
+// a cache line each, and `terms()` of the sum is the term
+static_assert(sizeof(SupportTerms) == 64 && sizeof(SupportTerm) == 64);
+static_assert(offsetof(NearSupportTerms, term) == sizeof(SupportTerms));
 
 /// What a block is made from.
 struct SupportSum {

@@ -50,8 +50,10 @@ inline void prefetch(const SupportTerms* terms) {
 inline void prefetch_far(const SupportTerms* near, const SupportTerms* block) {
   if (near == block) {
     prefetch(block);
-  } else if (near->num_terms > 0 && near->terms()->kind == SupportTerm::Kind::vertices) {
-    prefetch_lines(near->terms()->vertices);
+  } else if (near->num_terms > 0) {
+    const SupportTerm& term = *near->terms();
+    if (term.kind == SupportTerm::Kind::vertices) prefetch_lines(term.vertices);
+    if (term.turned) prefetch_object(*term.axes);
   }
 }
 

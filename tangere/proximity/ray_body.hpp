@@ -46,6 +46,8 @@ struct Columns {
 /// A term with its axes (scaled, and reflected for B) in the frame of the ray: its points are columns * x.
 struct PlacedTerm {
   SupportTerm::Kind kind;
+  /// Of a shape's block, or of its near terms: after the query only the block is sure to be there (derivatives of the
+  /// distance look at it again).
   const SupportTerm* term;
   Columns columns;
   Columns rows;

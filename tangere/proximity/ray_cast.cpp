@@ -381,7 +381,10 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
   for (int round = 0;; ++round) {
     // the support that certifies, beside the pieces where they will agree: it does not wait for them
     const bool asked = last <= kLastStep;
-    if (asked) w = next_support(n, hit, false);
+    if (asked) {
+      w = next_support(n, hit, false);
+      hit.tighten_upper(dot(w.v, n), n, 1.0);
+    }
     const int* named[kMostPieces];
     for (int i = 0; i < active.count; ++i) named[i] = pieces(active.piece[i].slot);
     PieceValue values[kMostPieces];
@@ -405,7 +408,10 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     if (!step.valid) return false;
     y = active.mean_point();
     if (met(active.largest(), lower_bound(y), kNewtonShare * tolerance) || last <= kShortestStep) {
-      if (!asked) w = next_support(n, hit, false);
+      if (!asked) {
+        w = next_support(n, hit, false);
+        hit.tighten_upper(dot(w.v, n), n, 1.0);
+      }
       break;
     }
     const double moved = step.x * step.x + step.y * step.y;
@@ -415,7 +421,6 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     n.y += step.y;
   }
   // certify: the true support, and how near to the ray the point is
-  hit.tighten_upper(dot(w.v, n), n, 1.0);
   const double lower = lower_bound(y);
   if (lower > hit.lower) hit.lower = lower;
   if (met(hit.upper, lower, tolerance)) {

@@ -56,30 +56,33 @@ class RayCast {
   [[nodiscard]] RayHit curved(double tolerance);
 
  private:
+  // Inline, though all are of ray_cast.cpp: the loops are to be one function each, and in position-independent code g++
+  // inlines nothing else that another library could replace.
+
   /// Three points whose projections along the ray surround it, counter-clockwise. False if rounding forbids.
-  [[nodiscard]] bool surround(RayHit& hit);
+  [[nodiscard]] inline bool surround(RayHit& hit);
   /// Replaces a corner of the portal by w, the last support, so that the ray still passes. False if the portal
   /// collapses.
-  [[nodiscard]] bool narrow(const BodyPoint& w);
+  [[nodiscard]] inline bool narrow(const BodyPoint& w);
   /// Not of any length: z is twice the area of the portal's projection.
-  [[nodiscard]] Direction portal_normal() const;
-  [[nodiscard]] BodyPoint next_support(const Direction& n, RayHit& hit, bool core);
+  [[nodiscard]] inline Direction portal_normal() const;
+  [[nodiscard]] inline BodyPoint next_support(const Direction& n, RayHit& hit, bool core);
   [[nodiscard]] int* pieces(int slot) { return pieces_.data() + slot * body.num_terms; }
   /// Newton's method on the pieces of the portal's corners, from n. True if that certifies the hit.
-  [[nodiscard]] bool newton(Direction n, double tolerance, RayHit& hit);
+  [[nodiscard]] inline bool newton(Direction n, double tolerance, RayHit& hit);
   /// Where the ray certainly still is in M: the hull of a point of M near the ray and the inner ball.
-  [[nodiscard]] double lower_bound(const BodyPoint& y) const;
-  [[nodiscard]] bool same_pieces(int slot, int other);
+  [[nodiscard]] inline double lower_bound(const BodyPoint& y) const;
+  [[nodiscard]] inline bool same_pieces(int slot, int other);
   /// Tries the flat side of a disc, where h_M has a kink: n along the axis of term k. True if the ray leaves there.
-  [[nodiscard]] bool flat_disc(int k, const Direction& n, RayHit& hit);
-  void portal_point(RayHit& hit) const;
-  [[nodiscard]] RayHit rounded(double tolerance);
-  [[nodiscard]] RayHit flat(double tolerance);
+  [[nodiscard]] inline bool flat_disc(int k, const Direction& n, RayHit& hit);
+  inline void portal_point(RayHit& hit) const;
+  [[nodiscard]] inline RayHit rounded(double tolerance);
+  [[nodiscard]] inline RayHit flat(double tolerance);
 
   /// The corners of the cache in the frame of this cast; their number.
-  [[nodiscard]] int recall(BodyPoint* corners);
+  [[nodiscard]] inline int recall(BodyPoint* corners);
   /// Notes corners by their slots.
-  void note(const int* slots, int count);
+  inline void note(const int* slots, int count);
 
   PairCache* cache_ = nullptr;
   BodyPoint portal_[3];

@@ -183,14 +183,13 @@ NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
     const bool plain = jammed || result.nu < kPlainBelow * kappa;
     (void)set_target(jammed ? std::max(result.nu, kappa) : kappa, 0.0);
     problem.solve(r_, dz_, ds_);
-    if (good) {
-      // near a solution nothing jams: the whole step. What is left of the products is the change of their second-order
-      // term
-      const int most = options.refined > 0.0 ? kMostCorrections : 1;
-      for (int k = 0; k < most && set_target(kappa, 1.0) > enough_refined; ++k) problem.correct(r_, 1.0, dz_, ds_);
-    }
     double a = std::min(1.0, options.fraction * largest_step(2.0));
-    if (!good && !plain) {
+    if (good) {
+      // near a solution nothing jams. What is left of the products is the change of their second-order term
+      const int most = options.refined > 0.0 ? kMostCorrections : 1;
+      for (int k = 0; k < most && set_target(kappa, a * a) > enough_refined; ++k) problem.correct(r_, a * a, dz_, ds_);
+      a = std::min(1.0, options.fraction * largest_step(2.0));
+    } else if (!plain) {
       const double ratio = std::max(product_after(a), 0.0) / result.nu;
       (void)set_target(std::max(ratio * ratio * ratio * result.nu, kappa), a * a);
       problem.solve(r_, dz_, ds_);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "tangere/geometry/bounds.hpp"
@@ -69,6 +70,41 @@ TEST(Bounds, OfAHalfSpace) {
   const Aabb box = bounds(shape, Pose::translation(Vector3(1.0, 1.0, 1.0)));
   EXPECT_EQ(box.upper[2], 2.5);
   EXPECT_TRUE(std::isinf(box.lower[2]) && std::isinf(box.lower[0]) && std::isinf(box.upper[0]));
+}
+
+/// What vector registers read, and what shapes carry with them.
+TEST(SupportTerms, LieInWholeLinesAndNear) {
+  constexpr std::uintptr_t kLine = 64;
+  Random random(4);
+  std::vector<NamedShape> shapes = all_shapes();
+  // many terms, of vertices and turned ones between them
+  const Polytope hull =
+      Polytope::from_vertices((MatrixX3(4, 3) << 1, 1, 1, -1, -1, 1, -1, 1, -1, 1, -1, -1).finished());
+  std::vector<ShapePart> parts;
+  for (int i = 0; i < 4; ++i) parts.push_back({hull, Pose(i == 1 ? Matrix3::Identity() : random.rotation(), {})});
+  shapes.push_back({"four hulls", MinkowskiSum{parts}});
+  for (const NamedShape& entry : shapes) {
+    SCOPED_TRACE(entry.name);
+    const Shape copy = entry.shape;
+    const SupportTerms* block = copy.support_terms();
+    if (block == nullptr) continue;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % kLine, 0U);
+    const SupportTerms* near = copy.near_support_terms();
+    EXPECT_EQ(near == block, block->num_terms > 1);
+    EXPECT_EQ(near->num_terms, block->num_terms);
+    EXPECT_EQ(near->set, block->set);
+    for (int k = 0; k < block->num_terms; ++k) {
+      const SupportTerm& term = block->terms()[k];
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(term.vertices) % kLine, 0U);
+      EXPECT_EQ(near->terms()[k].vertices, term.vertices);
+      EXPECT_EQ(near->terms()[k].kind, term.kind);
+      EXPECT_NEAR_ABSOLUTE(Matrix3(term.R() * term.R().transpose()), Matrix3(Matrix3::Identity()), 1e-14);
+      EXPECT_EQ(term.turned, !term.R().isIdentity(0.0));
+      if (entry.name == "four hulls") {
+        EXPECT_EQ(term.R(), parts[static_cast<std::size_t>(k)].X.R);
+      }
+    }
+  }
 }
 
 TEST(SupportMap, KnownPoints) {

@@ -18,6 +18,7 @@
 #include "tangere/proximity/scaling.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/passing_copy.hpp"
 #include "tests/support/random_shapes.hpp"
 #include "tests/support/shape_pairs.hpp"
 #include "tests/support/touching_pairs.hpp"
@@ -242,6 +243,33 @@ TEST(Distance, BadInput) {
   EXPECT_THROW((void)distance(ball, {}, ball, {}, {.tolerance = 0.0}, workspace), InputError);
   DistanceWorkspace unused;
   EXPECT_THROW((void)distance_gradient(unused), InputError);
+}
+
+/// As far as there are any: Jacobians of points that are not unique are NaN.
+bool same(const MatrixX& a, const MatrixX& b) {
+  return (a.array() == b.array() || (a.array() != a.array() && b.array() != b.array())).all();
+}
+
+TEST(Distance, DerivativesNeedAnyCopyOfTheShapes) {
+  for (const ShapePair& pair : all_shape_pairs()) {
+    SCOPED_TRACE(pair.name);
+    DistanceWorkspace kept;
+    (void)distance(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, kept);
+    DistanceWorkspace workspace;
+    {
+      const PassingCopy A(pair.A);
+      const PassingCopy B(pair.B);
+      (void)distance(A.shape(), pair.X_WA, B.shape(), pair.X_WB, {}, workspace);
+    }
+    EXPECT_EQ(distance_gradient(workspace), distance_gradient(kept));
+    VectorX d_A, d_B, e_A, e_B;
+    distance_parameter_gradient(workspace, d_A, d_B);
+    distance_parameter_gradient(kept, e_A, e_B);
+    EXPECT_EQ(d_A, e_A);
+    EXPECT_EQ(d_B, e_B);
+    EXPECT_TRUE(same(distance_jacobian(workspace).p_A, distance_jacobian(kept).p_A));
+    EXPECT_TRUE(same(distance_jacobian(workspace).p_B, distance_jacobian(kept).p_B));
+  }
 }
 
 TEST(Distance, AllocatesNothingAfterWarmUp) {

@@ -6,12 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
-#include <memory>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +19,7 @@
 #include "tangere/proximity/scaling_derivatives.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/passing_copy.hpp"
 #include "tests/support/random_shapes.hpp"
 #include "tests/support/shape_pairs.hpp"
 
@@ -127,25 +124,6 @@ TEST(Scaling, DerivativesDoNotDependOnWhatWasAskedBefore) {
     }
   }
 }
-
-/// A copy of a shape whose memory is overwritten when it goes.
-class PassingCopy {
- public:
-  explicit PassingCopy(const Shape& shape) : shape_(new (memory_) Shape(shape)) {}
-  PassingCopy(const PassingCopy&) = delete;
-  PassingCopy& operator=(const PassingCopy&) = delete;
-  ~PassingCopy() {
-    std::destroy_at(shape_);
-    std::memset(memory_, 0xff, sizeof(memory_));
-    keep_writes(memory_);
-  }
-  [[nodiscard]] const Shape& shape() const { return *shape_; }
-
- private:
-  static void keep_writes(void* memory) { asm volatile("" : : "r"(memory) : "memory"); }
-  alignas(Shape) std::byte memory_[sizeof(Shape)];
-  Shape* shape_;
-};
 
 TEST(Scaling, DerivativesNeedAnyCopyOfTheShapes) {
   for (const ShapePair& pair : all_shape_pairs()) {
