@@ -81,7 +81,8 @@ TEST(SupportTerms, LieInWholeLinesAndNear) {
   const Polytope hull =
       Polytope::from_vertices((MatrixX3(4, 3) << 1, 1, 1, -1, -1, 1, -1, 1, -1, 1, -1, -1).finished());
   std::vector<ShapePart> parts;
-  for (int i = 0; i < 4; ++i) parts.push_back({hull, Pose(i == 1 ? Matrix3::Identity() : random.rotation(), {})});
+  for (int i = 0; i < 4; ++i)
+    parts.push_back({hull, Pose(i == 1 ? Matrix3(Matrix3::Identity()) : random.rotation(), Vector3::Zero())});
   shapes.push_back({"four hulls", MinkowskiSum{parts}});
   for (const NamedShape& entry : shapes) {
     SCOPED_TRACE(entry.name);
