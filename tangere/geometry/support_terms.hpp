@@ -8,9 +8,9 @@
 /// ellipsoid is one term, a capsule or a rounded polytope one term and the ball, a sphere the ball alone; Minkowski
 /// sums have the terms of their parts.
 ///
-/// All numbers of a set lie in one block: a query that comes upon a pair for the first time waits for memory as long as
-/// it computes. Shapes of one term have a copy of all but vertices and axes with them (`NearSupportTerms`), so that of
-/// most pairs nothing has to be looked for elsewhere.
+/// All numbers of a set lie in one block: a query that comes upon a pair for the first time waits for memory a good
+/// part of its time. Shapes of one term have a copy of all but vertices and axes with them (`NearSupportTerms`), so
+/// that of most pairs nothing has to be looked for elsewhere.
 
 #include <cstddef>
 #include <memory>

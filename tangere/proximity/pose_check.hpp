@@ -28,7 +28,7 @@ inline void require_pose(const Pose& X, const char* name) {
   if (!is_rotation(X.R)) throw InputError(std::string(name) + ".R", "must be a rotation matrix");
 }
 
-/// A first query of a pair waits for memory as long as it computes: ask for all of it at once.
+/// A first query of a pair waits for memory a good part of its time: ask for all of it at once.
 inline void prefetch_bytes(const void* from, int bytes) {
   constexpr int kLine = 64;
   for (int i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
