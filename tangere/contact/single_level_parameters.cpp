@@ -271,7 +271,7 @@ class SmoothParameterColumn {
     const TreeMover& tree = *problem_.tree;
     Eigen::VectorXd rows = Eigen::VectorXd::Zero(model_.nv());
     for (std::size_t k = 0; k < way.size(); ++k)
-      if (is_of(way[k], joint)) rows[way[k]] = twist_bracket(S, columns.U_v.col(static_cast<Eigen::Index>(k))).dot(W);
+      if (is_of(way[k], joint)) rows[way[k]] = twist_bracket(S, columns.xi_q.col(static_cast<Eigen::Index>(k))).dot(W);
     for (const TreeMover::Turning& turn : tree.turning())
       if (turn.linear >= 0) rows.segment<3>(turn.linear) = turn.X * rows.segment<3>(turn.linear).eval();
     for (const int dof : way)

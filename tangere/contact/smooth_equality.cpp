@@ -145,7 +145,7 @@ void SmoothEquality::linearise(TreeMover& tree) {
   basis.topLeftCorner<3, 3>() = units_.impulse() * A_.R;
   basis.bottomRightCorner<3, 3>() = (units_.impulse() * units_.length) * A_.R;
   for (int side = 0; side < 2; ++side)
-    tree.columns(bodies_[static_cast<std::size_t>(side)], B_.p, W_, columns_[static_cast<std::size_t>(side)]);
+    tree.columns(bodies_[static_cast<std::size_t>(side)], B_.p, W_, Units{}, columns_[static_cast<std::size_t>(side)]);
   const int first[2] = {0, columns_[0].count};
   for (int i = 0; i < 2; ++i) {
     const TreeMover::Columns& row = columns_[static_cast<std::size_t>(i)];

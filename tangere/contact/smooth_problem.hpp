@@ -222,7 +222,13 @@ class SmoothIsland final : public NcpProblem {
   void assemble();
   void joint_response(const JointRow& row, const double* r, double& own, double& slope) const;
   void recover_joint_row(const JointRow& row, const double* r, double* dz, double* ds) const;
-  [[nodiscard]] Vector6 motion(const PairSlot& slot, int i, bool velocity) const;
+  void add_response(const PairSlot& slot, const Vector6& W, double* dv) const;
+  /// The twist of a side, and the change of its velocity.
+  struct Motion {
+    Vector6 xi;
+    Vector6 dU;
+  };
+  [[nodiscard]] Motion motion(const PairSlot& slot, int i) const;
   void sub_block(const PairSlot& slot, int row_side, int column_side);
 
   SmoothProblem& p_;

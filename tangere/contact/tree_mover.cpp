@@ -27,7 +27,7 @@ TreeMover::TreeMover(const Model& model, const CoordinateUnits& units, std::vect
   q_.setZero(model.nq());
   q_next = q_;
   M_.setZero(size(), size());
-  scratch_.setZero(6, model.nv());
+  scratch_.setZero(model.nv());
 }
 
 void TreeMover::begin(VectorArgument q, const MatrixX& M, VectorArgument diagonal, VectorArgument v_free,
@@ -88,46 +88,49 @@ void TreeMover::momentum(const double* y, double* out) const {
 
 void TreeMover::add_force(int body, const Vector3& x, const Vector6& W, double sign, double* r) {
   const std::span<const int> way = way_of(model_, body);
-  const auto count = static_cast<Eigen::Index>(way.size());
-  way_columns(model_, data_, body, x, scratch_.leftCols(count));
+  way_forces(model_, data_, body, x, W, scratch_.data());
   for (const Turning& turn : turning_) {
     if (turn.linear < 0) continue;
-    for (Eigen::Index k = 0; k < count; ++k)
-      if (way[static_cast<std::size_t>(k)] == turn.linear) {
-        const Eigen::Matrix<double, 6, 3> turned = scratch_.middleCols<3>(k) * turn.X.transpose();
-        scratch_.middleCols<3>(k) = turned;
+    for (std::size_t k = 0; k < way.size(); ++k)
+      if (way[k] == turn.linear) {
+        const Vector3 turned = turn.X * scratch_.segment<3>(static_cast<Eigen::Index>(k));
+        scratch_.segment<3>(static_cast<Eigen::Index>(k)) = turned;
         break;
       }
   }
-  for (Eigen::Index k = 0; k < count; ++k) {
-    const int dof = way[static_cast<std::size_t>(k)];
-    r[place(dof)] += sign * scratch_.col(k).dot(W) / units_.momentum(dof);
-  }
+  for (std::size_t k = 0; k < way.size(); ++k)
+    r[place(way[k])] += sign * scratch_[static_cast<Eigen::Index>(k)] / units_.momentum(way[k]);
 }
 
-void TreeMover::columns(int body, const Vector3& x, const Vector6& W, Columns& out) {
+void TreeMover::columns(int body, const Vector3& x, const Vector6& W, const Units& unit, Columns& out) {
   const std::span<const int> way = way_of(model_, body);
   const int n = static_cast<int>(way.size());
   out.count = n;
   if (out.xi.cols() < n) {
-    for (Matrix6X* matrix : {&out.xi, &out.U, &out.force, &out.xi_q, &out.U_q, &out.U_v}) matrix->setZero(6, n);
+    for (Matrix6X* matrix : {&out.xi, &out.U, &out.force, &out.xi_q, &out.U_q}) matrix->setZero(6, n);
     out.turning.setZero(n, n);
     out.turning_q.setZero(n, n);
   }
   auto S = out.xi_q.leftCols(n);
   way_columns(model_, data_, body, x, S);
   velocities_.twist_derivatives(model_, data_, body, x, out.U_q.leftCols(n));
-  out.U_v.leftCols(n) = S;
 
-  // forces: moving q⁺ along j carries the motions of its own link and of all beyond by S_j
+  // forces: moving q⁺ along j carries the motions of its own link and of all beyond by S_j, [S_j, S_k] · W
   const Links& links = model_.links();
-  for (int k = 0; k < n; ++k)
+  const Vector3 F = W.head<3>();
+  const Vector3 torque = W.tail<3>();
+  for (int k = 0; k < n; ++k) {
+    const int link = links.link_of_dof[static_cast<std::size_t>(way[static_cast<std::size_t>(k)])];
+    const Vector3 linear = S.col(k).head<3>();
+    const Vector3 angular = S.col(k).tail<3>();
+    Vector6 by_S;
+    by_S << angular.cross(F), linear.cross(F) + angular.cross(torque);
     for (int j = 0; j < n; ++j) {
-      const auto link_k = links.link_of_dof[static_cast<std::size_t>(way[static_cast<std::size_t>(k)])];
-      const auto link_j = links.link_of_dof[static_cast<std::size_t>(way[static_cast<std::size_t>(j)])];
       // on one way, links are numbered from the root
-      out.turning_q(k, j) = link_j <= link_k ? twist_bracket(S.col(j), S.col(k)).dot(W) : 0.0;
+      const bool carried = links.link_of_dof[static_cast<std::size_t>(way[static_cast<std::size_t>(j)])] <= link;
+      out.turning_q(k, j) = carried ? by_S.dot(S.col(j)) : 0.0;
     }
+  }
 
   // from q⁺ and v' to v⁺
   const double dt = time_step_;
@@ -135,10 +138,13 @@ void TreeMover::columns(int body, const Vector3& x, const Vector6& W, Columns& o
   auto U = out.U.leftCols(n);
   auto force = out.force.leftCols(n);
   auto turning = out.turning.topLeftCorner(n, n);
-  xi = dt * S;
-  U = S + dt * out.U_q.leftCols(n);
-  force = S;
-  turning = dt * out.turning_q.topLeftCorner(n, n);
+  for (int k = 0; k < n; ++k) {
+    const Vector6 own = S.col(k);
+    xi.col(k) = dt * own;
+    U.col(k) = own + dt * out.U_q.col(k);
+    force.col(k) = own;
+    for (int j = 0; j < n; ++j) turning(j, k) = dt * out.turning_q(j, k);
+  }
   for (const Turning& turn : turning_) {
     int at = 0;
     while (at < n && way[static_cast<std::size_t>(at)] != turn.angular) ++at;
@@ -176,13 +182,22 @@ void TreeMover::columns(int body, const Vector3& x, const Vector6& W, Columns& o
   }
 
   // units
+  const double inverse_length = 1.0 / unit.length;
+  const double inverse_speed = 1.0 / unit.speed;
   for (int k = 0; k < n; ++k) {
     const int dof = way[static_cast<std::size_t>(k)];
-    xi.col(k) *= units_.velocity(dof);
-    U.col(k) *= units_.velocity(dof);
-    turning.col(k) *= units_.velocity(dof);
-    force.col(k) /= units_.momentum(dof);
-    turning.row(k) /= units_.momentum(dof);
+    const double velocity = units_.velocity(dof);
+    const double momentum = 1.0 / units_.momentum(dof);
+    xi.col(k).head<3>() *= velocity * inverse_length;
+    xi.col(k).tail<3>() *= velocity;
+    U.col(k).head<3>() *= velocity * inverse_speed;
+    U.col(k).tail<3>() *= velocity * inverse_speed * unit.length;
+    force.col(k).head<3>() *= momentum * unit.impulse();
+    force.col(k).tail<3>() *= momentum * unit.impulse() * unit.length;
+    for (int j = 0; j < n; ++j) {
+      turning(j, k) *= velocity;
+      turning(k, j) *= momentum;
+    }
   }
 }
 

@@ -41,7 +41,7 @@ class TreeMover {
   [[nodiscard]] Vector6 twist(int body, const Vector3& x) const { return velocities_.twist(model_, data_, body, x); }
 
   /// How a body answers to the tree's coordinates on its way, at a place x fixed in the world. One column a coordinate
-  /// of way_of, in units of velocity (and forces in units of momentum).
+  /// of way_of, in units of velocity (and forces in units of momentum); rows in those that `columns` is given.
   struct Columns {
     int count = 0;
     /// Its displacement, the change of its twist at x, and the motions that forces meet.
@@ -50,13 +50,12 @@ class TreeMover {
     Matrix6X force;
     /// d(forceᵀ W) at fixed W, count x count.
     MatrixX turning;
-    /// The same with respect to q⁺ in its own tangent (no units), and U by v'. For derivatives.
+    /// The same with respect to q⁺ in its own tangent (no units); U by v' is xi_q too. For derivatives.
     Matrix6X xi_q;
     Matrix6X U_q;
-    Matrix6X U_v;
     MatrixX turning_q;
   };
-  void columns(int body, const Vector3& x, const Vector6& W, Columns& out);
+  void columns(int body, const Vector3& x, const Vector6& W, const Units& unit, Columns& out);
   /// d(forceᵀ W) of columns by q⁺ in its own tangent: rows in units of momentum and in the old axes, as `force`.
   void turning_by_next(int body, const Columns& columns, MatrixX& out) const;
   /// forceᵀ W added to r (one a coordinate of the tree), times `sign`.
@@ -94,7 +93,7 @@ class TreeMover {
   VectorX v_free_;
   VectorX step_;
   MatrixX M_;
-  Matrix6X scratch_;
+  VectorX scratch_;
 };
 
 }  // namespace tangere

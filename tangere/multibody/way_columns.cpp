@@ -41,6 +41,16 @@ void way_columns(const Model& model, const Data& data, int body, const Vector3& 
     columns.col(column++) = to_vector6(at_point(m.S[static_cast<std::size_t>(k)], x));
 }
 
+void way_forces(const Model& model, const Data& data, int body, const Vector3& about, const Vector6& wrench,
+                double* out) {
+  const Attachment* at = moving(model, body);
+  if (at == nullptr) return;
+  const Data::Memory& m = memory_of(model, data);
+  Force W{to_vec4(wrench.head<3>()), to_vec4(wrench.tail<3>())};
+  W.n += cross(from_origin(m, at->link, about), W.f);
+  for (const int k : way_of(model, body)) *out++ = dot(m.S[static_cast<std::size_t>(k)], W);
+}
+
 struct BodyVelocities::Memory {
   std::vector<Motion> V;
 };

@@ -20,6 +20,10 @@ namespace tangere {
 /// One column for each of way_of: the twist of the body a unit of that coordinate.
 void way_columns(const Model& model, const Data& data, int body, const Vector3& about, Eigen::Ref<Matrix6X> columns);
 
+/// One number for each of way_of: what a wrench (force, and torque about the point) on the body does along it.
+void way_forces(const Model& model, const Data& data, int body, const Vector3& about, const Vector6& wrench,
+                double* out);
+
 /// The velocities of all bodies at other v than the last kinematics', poses unchanged.
 class BodyVelocities {
  public:
