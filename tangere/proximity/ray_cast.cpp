@@ -20,6 +20,12 @@ constexpr int kMostSides = 64;
 /// cos and sin of 60 degrees.
 constexpr double kHalf = 0.5;
 constexpr double kSide = 0.86602540378443864676;
+/// The part of a slope that a fork takes of the first portal's; and of the top's, where there is no portal. By
+/// measurement.
+constexpr double kForkOfPortal = 0.5;
+constexpr double kForkOfTop = 0.7;
+/// Newton's method that starts this early wants no more corners first.
+constexpr double kEarlyNewton = 0.5;
 /// The squared tangent of the angle to a disc's axis below which its flat side is tried.
 constexpr double kFlatBelow = 0.3;
 /// Newton's method starts when the bounds are as near to each other as this: the more pieces M has, the less three
@@ -92,6 +98,16 @@ Direction scaled_normal(Vec4 e, Vec4 f) {
   return {e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]};
 }
 
+/// (x, y, z) turned about the ray by 30 degrees, both ways. Two supports that do not wait for each other take little
+/// longer than one, and their points surround the ray where one would need a third.
+struct Fork {
+  Direction left;
+  Direction right;
+};
+Fork fork(double x, double y, double z) {
+  return {{kSide * x + kHalf * y, kSide * y - kHalf * x, z}, {kSide * x - kHalf * y, kSide * y + kHalf * x, z}};
+}
+
 /// The corner of the portal whose place w takes, from the products of the three with it, so that the ray still passes.
 int replaced_corner(double s0, double s1, double s2) {
   // without jumps, as no one could foretell them
@@ -113,7 +129,7 @@ BodyPoint RayCast::next_support(const Direction& n, RayHit& hit, bool core) {
   return core ? body.core_support(n) : body.support(n, pieces(free_slot_));
 }
 
-bool RayCast::surround(RayHit& hit) {
+bool RayCast::surround(RayHit& hit, bool forked) {
   const bool core = pieces_.empty();
   free_slot_ = 0;
   portal_[0] = next_support({0.0, 0.0, 1.0}, hit, core);
@@ -140,7 +156,46 @@ bool RayCast::surround(RayHit& hit) {
   };
   portal_[1] = inner(-kHalf * x - kSide * y, -kHalf * y + kSide * x);
   portal_[2] = inner(-kHalf * x + kSide * y, -kHalf * y - kSide * x);
-  return r > 0.0;
+  if (!(r > 0.0)) return false;
+  if (forked) replace_inner(x, y, hit, core);
+  return true;
+}
+
+void RayCast::replace_inner(double x, double y, RayHit& hit, bool core) {
+  const Direction n = portal_normal();
+  const double inverse = 1.0 / n.z;
+  hit.lower = std::max(hit.lower, dot(portal_[0].v, n) * inverse);
+  const double slope = -kForkOfPortal * std::sqrt(n.x * n.x + n.y * n.y);
+  const Fork ask = fork(slope * x, slope * y, n.z);
+  free_slot_ = 1;
+  const BodyPoint left = next_support(ask.left, hit, core);
+  free_slot_ = 2;
+  const BodyPoint right = next_support(ask.right, hit, core);
+  hit.tighten_upper(dot(left.v, ask.left) * inverse, ask.left, inverse);
+  hit.tighten_upper(dot(right.v, ask.right) * inverse, ask.right, inverse);
+  // each only where the ray still passes, and neither if they are as good as in line with the top
+  const BodyPoint inner[2] = {portal_[1], portal_[2]};
+  if (cross(portal_[0].v, left.v) > 0.0 && cross(left.v, portal_[2].v) > 0.0) {
+    portal_[1] = left;
+    portal_slots_[1] = 1;
+  }
+  if (cross(right.v, portal_[0].v) > 0.0 && cross(portal_[1].v, right.v) > 0.0) {
+    portal_[2] = right;
+    portal_slots_[2] = 2;
+  }
+  if (has_collapsed()) {
+    portal_[1] = inner[0];
+    portal_[2] = inner[1];
+    portal_slots_[1] = portal_slots_[2] = -1;
+  }
+  free_slot_ = portal_slots_[1] < 0 ? 1 : portal_slots_[2] < 0 ? 2 : 3;
+  num_slots_ = std::max(free_slot_, portal_slots_[2]) + 1;
+}
+
+bool RayCast::has_collapsed() const {
+  const Vec4 e = portal_[1].v - portal_[0].v;
+  const Vec4 f = portal_[2].v - portal_[0].v;
+  return !(cross(e, f) > kLeastArea * (flat_dot(e, e) + flat_dot(f, f)));
 }
 
 Direction RayCast::portal_normal() const {
@@ -154,9 +209,7 @@ bool RayCast::narrow(const BodyPoint& w) {
   const int slot = portal_slots_[replaced];
   portal_slots_[replaced] = free_slot_;
   free_slot_ = slot >= 0 ? slot : num_slots_++;
-  const Vec4 e = portal_[1].v - portal_[0].v;
-  const Vec4 f = portal_[2].v - portal_[0].v;
-  return cross(e, f) > kLeastArea * (flat_dot(e, e) + flat_dot(f, f));
+  return !has_collapsed();
 }
 
 void RayCast::portal_point(RayHit& hit) const {
@@ -214,7 +267,7 @@ void RayCast::note(const int* slots, int count) {
       recall(p) == 3 && cross(p[0].v, p[1].v) >= 0.0 && cross(p[1].v, p[2].v) >= 0.0 && cross(p[2].v, p[0].v) >= 0.0;
   if (!warm) {
     if (cache_ == nullptr) pieces_.clear();
-    if (!surround(hit)) return hit;
+    if (!surround(hit, true)) return hit;
     for (int i = 0; i < 3; ++i) {
       p[i] = portal_[i];
       slots[i] = portal_slots_[i];
@@ -286,9 +339,20 @@ void RayCast::note(const int* slots, int count) {
     improve_exit(points, 0, R, best);
   }
   if (best.count == 0) {
+    // the ray passes beside the ball about the top: its distance is at least R
     const Vec4 top = points[0].v;
-    ask(1, {-top[0], -top[1], 0.0});
+    const double beside = std::sqrt(flat_dot(top, top));
+    const double slope = -kForkOfTop * (top[2] + R);
+    const Fork both = fork(slope * top[0], slope * top[1], beside * (beside + R));
+    ask(1, both.left);
+    ask(2, both.right);
     improve_exit(points, 1, R, best);
+    improve_exit(points, 2, R, best);
+    if (best.count == 0) {
+      slots[2] = -1;
+      ask(1, {-top[0], -top[1], 0.0});
+      improve_exit(points, 1, R, best);
+    }
   }
   // the portal's way, on the core; a ray past the core meets the ball around it
   for (int round = 0; round < 30 && best.count == 0; ++round) {
@@ -471,9 +535,9 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
   pieces_.resize(static_cast<std::size_t>(kSlots * body.num_terms) + 1);
   collapsed_ = false;
   tried_sides_ = 0;
-  if (!surround(hit)) return hit;
-  int rest = 0;
   const double newton_below = newton_start(body);
+  if (!surround(hit, newton_below < kEarlyNewton)) return hit;
+  int rest = 0;
   while (hit.supports < kMostSupports) {
     const Direction n = portal_normal();
     const double inverse = 1.0 / n.z;

@@ -5,7 +5,8 @@
 ///   t = max { t : (0, 0, t) in M } = min over (nx, ny) of h_M(nx, ny, 1)
 ///
 /// Any direction bounds t from above by h_M(n), any simplex of points of M that the ray crosses bounds it from below;
-/// the answer is certified when the two meet. Three ways, chosen by what M is made of:
+/// the answer is certified when the two meet. All begin with the farthest point along the ray, and most with two more
+/// on its other side, asked for at once. Three ways, chosen by what M is made of:
 ///
 ///   polytope (and one ball)   the exit from a simplex of at most three core points, rounded by the ball, in closed
 ///                             form; the farthest core point along its normal joins the simplex until there is none
@@ -59,11 +60,15 @@ class RayCast {
   // Inline, though all are of ray_cast.cpp: the loops are to be one function each, and in position-independent code g++
   // inlines nothing else that another library could replace.
 
-  /// Three points whose projections along the ray surround it, counter-clockwise. False if rounding forbids.
-  [[nodiscard]] inline bool surround(RayHit& hit);
+  /// Three points whose projections along the ray surround it, counter-clockwise: the top and two of the inner ball, or
+  /// `forked` others of M. False if rounding forbids.
+  [[nodiscard]] inline bool surround(RayHit& hit, bool forked);
+  /// Two supports at once, for the two points of the inner ball away from (x, y).
+  inline void replace_inner(double x, double y, RayHit& hit, bool core);
   /// Replaces a corner of the portal by w, the last support, so that the ray still passes. False if the portal
   /// collapses.
   [[nodiscard]] inline bool narrow(const BodyPoint& w);
+  [[nodiscard]] inline bool has_collapsed() const;
   /// Not of any length: z is twice the area of the portal's projection.
   [[nodiscard]] inline Direction portal_normal() const;
   [[nodiscard]] inline BodyPoint next_support(const Direction& n, RayHit& hit, bool core);
