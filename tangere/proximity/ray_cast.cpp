@@ -135,61 +135,66 @@ bool RayCast::surround(RayHit& hit, bool forked) {
   portal_[0] = next_support({0.0, 0.0, 1.0}, hit, core);
   portal_slots_[0] = 0;
   portal_slots_[1] = portal_slots_[2] = -1;
-  free_slot_ = 1;
-  num_slots_ = 2;
-  // two points of the inner ball on the other side of the ray
   const Vec4 top = portal_[0].v;
   hit.upper = top[2];
-  const double away2 = top[0] * top[0] + top[1] * top[1];
-  double x = 1.0;
-  double y = 0.0;
-  if (away2 > 0.0) {
-    const double inverse = 1.0 / std::sqrt(away2);
-    x = top[0] * inverse;
-    y = top[1] * inverse;
-  }
   const double r = inner_radius;
-  const double share = inner_share;
+  if (!(r > 0.0)) return false;
+  const double away = std::sqrt(flat_dot(top, top));
+
+  BodyPoint left;
+  BodyPoint right;
+  forked = forked && away > 0.0;
+  if (forked) {
+    // beside the plane of the top and the two points of the inner ball below, less steep
+    const double slope = -kForkOfPortal * top[2];
+    const Fork ask = fork(slope * top[0], slope * top[1], away * (away + kHalf * r));
+    free_slot_ = 1;
+    left = next_support(ask.left, hit, core);
+    free_slot_ = 2;
+    right = next_support(ask.right, hit, core);
+    const double inverse = 1.0 / ask.left.z;
+    hit.tighten_upper(dot(left.v, ask.left) * inverse, ask.left, inverse);
+    hit.tighten_upper(dot(right.v, ask.right) * inverse, ask.right, inverse);
+    if (cross(top, left.v) > 0.0 && cross(left.v, right.v) > 0.0 && cross(right.v, top) > 0.0) {
+      portal_[1] = left;
+      portal_[2] = right;
+      portal_slots_[1] = 1;
+      portal_slots_[2] = 2;
+      free_slot_ = 3;
+      num_slots_ = 4;
+      if (!has_collapsed()) return true;
+    }
+  }
+
+  // two points of the inner ball on the other side of the ray
+  const double inverse = 1.0 / away;
+  const double x = away > 0.0 ? top[0] * inverse : 1.0;
+  const double y = away > 0.0 ? top[1] * inverse : 0.0;
   const auto inner = [&](double px, double py) {
     const Vec4 v{r * px, r * py, 0.0, 0.0};
-    return BodyPoint{v, share * v};
+    return BodyPoint{v, inner_share * v};
   };
   portal_[1] = inner(-kHalf * x - kSide * y, -kHalf * y + kSide * x);
   portal_[2] = inner(-kHalf * x + kSide * y, -kHalf * y - kSide * x);
-  if (!(r > 0.0)) return false;
-  if (forked) replace_inner(x, y, hit, core);
+  portal_slots_[1] = portal_slots_[2] = -1;
+  // or one of the fork
+  if (forked && cross(top, left.v) > 0.0 && cross(left.v, portal_[2].v) > 0.0) {
+    replace_inner(1, left);
+  } else if (forked && cross(right.v, top) > 0.0 && cross(portal_[1].v, right.v) > 0.0) {
+    replace_inner(2, right);
+  }
+  free_slot_ = portal_slots_[1] < 0 ? 1 : 2;
+  num_slots_ = std::max(free_slot_, portal_slots_[2]) + 1;
   return true;
 }
 
-void RayCast::replace_inner(double x, double y, RayHit& hit, bool core) {
-  const Direction n = portal_normal();
-  const double inverse = 1.0 / n.z;
-  hit.lower = std::max(hit.lower, dot(portal_[0].v, n) * inverse);
-  const double slope = -kForkOfPortal * std::sqrt(n.x * n.x + n.y * n.y);
-  const Fork ask = fork(slope * x, slope * y, n.z);
-  free_slot_ = 1;
-  const BodyPoint left = next_support(ask.left, hit, core);
-  free_slot_ = 2;
-  const BodyPoint right = next_support(ask.right, hit, core);
-  hit.tighten_upper(dot(left.v, ask.left) * inverse, ask.left, inverse);
-  hit.tighten_upper(dot(right.v, ask.right) * inverse, ask.right, inverse);
-  // each only where the ray still passes, and neither if they are as good as in line with the top
-  const BodyPoint inner[2] = {portal_[1], portal_[2]};
-  if (cross(portal_[0].v, left.v) > 0.0 && cross(left.v, portal_[2].v) > 0.0) {
-    portal_[1] = left;
-    portal_slots_[1] = 1;
-  }
-  if (cross(right.v, portal_[0].v) > 0.0 && cross(portal_[1].v, right.v) > 0.0) {
-    portal_[2] = right;
-    portal_slots_[2] = 2;
-  }
-  if (has_collapsed()) {
-    portal_[1] = inner[0];
-    portal_[2] = inner[1];
-    portal_slots_[1] = portal_slots_[2] = -1;
-  }
-  free_slot_ = portal_slots_[1] < 0 ? 1 : portal_slots_[2] < 0 ? 2 : 3;
-  num_slots_ = std::max(free_slot_, portal_slots_[2]) + 1;
+void RayCast::replace_inner(int i, const BodyPoint& w) {
+  const BodyPoint inner = portal_[i];
+  portal_[i] = w;
+  portal_slots_[i] = i;
+  if (!has_collapsed()) return;
+  portal_[i] = inner;
+  portal_slots_[i] = -1;
 }
 
 bool RayCast::has_collapsed() const {

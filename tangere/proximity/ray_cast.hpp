@@ -63,8 +63,8 @@ class RayCast {
   /// Three points whose projections along the ray surround it, counter-clockwise: the top and two of the inner ball, or
   /// `forked` others of M. False if rounding forbids.
   [[nodiscard]] inline bool surround(RayHit& hit, bool forked);
-  /// Two supports at once, for the two points of the inner ball away from (x, y).
-  inline void replace_inner(double x, double y, RayHit& hit, bool core);
+  /// Puts w, whose pieces are in slot i, in the place of corner i of the inner ball, unless the portal collapses.
+  inline void replace_inner(int i, const BodyPoint& w);
   /// Replaces a corner of the portal by w, the last support, so that the ray still passes. False if the portal
   /// collapses.
   [[nodiscard]] inline bool narrow(const BodyPoint& w);

@@ -38,7 +38,7 @@ Scaling read_answer(const SupportPair& pair) {
   Scaling r;
   r.status = ScalingStatus::solved;
   r.alpha = found.alpha;
-  r.normal = found.n.normalized();
+  r.normal = inverse_root(found.n.squaredNorm()) * found.n;
   r.x = scaled_A ? Vector3(pair.X_WA.p + found.alpha * found.s_A) : Vector3(pair.X_WB.p + found.alpha * found.s_B);
   r.p_A = scaled_A ? Vector3(pair.X_WA.p + found.s_A) : r.x;
   r.p_B = scaled_B ? Vector3(pair.X_WB.p + found.s_B) : r.x;

@@ -8,15 +8,17 @@ namespace {
 
 /// The matrix whose rows are an orthonormal frame with d's direction last (Duff et al. 2017, without branches).
 Columns frame_along(Vec4 d, double length) {
+  // both divisions at once
   const double inverse = 1.0 / length;
+  const double part = -1.0 / (std::copysign(length, d[2]) + d[2]);
   const double x = d[0] * inverse;
   const double y = d[1] * inverse;
   const double z = d[2] * inverse;
   const double sign = std::copysign(1.0, z);
-  const double a = -1.0 / (sign + z);
-  const double b = x * y * a;
-  return {
-      {Vec4{1.0 + sign * x * x * a, b, x, 0.0}, Vec4{sign * b, sign + y * y * a, y, 0.0}, Vec4{-sign * x, -y, z, 0.0}}};
+  const double ax = d[0] * part;
+  const double ay = d[1] * part;
+  const double b = x * ay;
+  return {{Vec4{1.0 + sign * x * ax, b, x, 0.0}, Vec4{sign * b, sign + y * ay, y, 0.0}, Vec4{-sign * x, -y, z, 0.0}}};
 }
 
 double norm(Vec4 v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
