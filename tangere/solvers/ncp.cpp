@@ -90,16 +90,20 @@ double NcpSolver::set_target(double target, double second_order) {
 
 double NcpSolver::complementarity(double kappa) const {
   double worst = 0.0;
+  // 0, or NaN, which must not pass
+  double broken = 0.0;
+  const auto add = [&](double entry) {
+    const double size = std::abs(entry);
+    worst = size > worst ? size : worst;
+    broken += size - size;
+  };
   for_each_cone(cones_, [&](int first, int n) {
     const double* z = z_.data() + first;
     const double* s = s_.data() + first;
-    const double head = std::abs(z[0] * s[0] + tail_dot(z, s, n) - kappa);
-    // NaN must not pass
-    if (!(head <= worst)) worst = head;
-    for (int k = 1; k < n; ++k)
-      if (const double entry = std::abs(z[0] * s[k] + s[0] * z[k]); !(entry <= worst)) worst = entry;
+    add(z[0] * s[0] + tail_dot(z, s, n) - kappa);
+    for (int k = 1; k < n; ++k) add(z[0] * s[k] + s[0] * z[k]);
   });
-  return worst;
+  return worst + broken;
 }
 
 double NcpSolver::mean_product() const {
@@ -183,13 +187,13 @@ NcpResult NcpSolver::solve(NcpProblem& problem, const NcpOptions& options) {
     const bool plain = jammed || result.nu < kPlainBelow * kappa;
     (void)set_target(jammed ? std::max(result.nu, kappa) : kappa, 0.0);
     problem.solve(r_, dz_, ds_);
-    double a = std::min(1.0, options.fraction * largest_step(2.0));
     if (good) {
       // near a solution nothing jams. What is left of the products is the change of their second-order term
       const int most = options.refined > 0.0 ? kMostCorrections : 1;
-      for (int k = 0; k < most && set_target(kappa, a * a) > enough_refined; ++k) problem.correct(r_, a * a, dz_, ds_);
-      a = std::min(1.0, options.fraction * largest_step(2.0));
-    } else if (!plain) {
+      for (int k = 0; k < most && set_target(kappa, 1.0) > enough_refined; ++k) problem.correct(r_, 1.0, dz_, ds_);
+    }
+    double a = std::min(1.0, options.fraction * largest_step(2.0));
+    if (!good && !plain) {
       const double ratio = std::max(product_after(a), 0.0) / result.nu;
       (void)set_target(std::max(ratio * ratio * ratio * result.nu, kappa), a * a);
       problem.solve(r_, dz_, ds_);

@@ -374,6 +374,36 @@ TEST(Ncp, SaysWhatWentWrong) {
   EXPECT_EQ(to_string(NcpStatus::broken_down), "broken down");
 }
 
+/// Two numbers, and a direction whose first one is not a number: what comes after it must not hide it.
+class Broken final : public NcpProblem {
+ public:
+  [[nodiscard]] std::span<const NcpCone> cones() const override { return cones_; }
+  [[nodiscard]] std::span<double> z() override { return z_; }
+  [[nodiscard]] std::span<double> s() override { return s_; }
+  double evaluate() override { return 0.0; }
+  bool factor() override { return true; }
+  void solve(std::span<const double> r, std::span<double> dz, std::span<double> ds) override {
+    dz[0] = std::numeric_limits<double>::quiet_NaN();
+    dz[1] = r[1];
+    ds[0] = ds[1] = 0.0;
+  }
+  void save() override {}
+  void advance(double) override {}
+  void write(std::vector<double>&) const override {}
+  void read(const std::vector<double>&) override {}
+
+ private:
+  std::vector<NcpCone> cones_ = {{NcpCone::Kind::orthant, 0, 2}};
+  std::vector<double> z_ = {2e-3, 1e-3};
+  std::vector<double> s_ = {1.0, 1.0};
+};
+
+TEST(Ncp, ANumberThatIsNoneIsNoSolution) {
+  Broken problem;
+  NcpSolver solver;
+  EXPECT_EQ(solver.solve(problem, {.kappa = 1e-3}).status, NcpStatus::broken_down);
+}
+
 TEST(Ncp, RefusesWrongOptionsAndCones) {
   EXPECT_THROW(NcpOptions{.kappa = 0.0}.verify(), InputError);
   EXPECT_THROW(NcpOptions{.max_iterations = 0}.verify(), InputError);
