@@ -139,7 +139,8 @@ bool DistanceSearch::grow(int nearest, double tolerance, Shallowest& found) {
   const double depth = dot3(from_d(slot), to_vec(face.n));
   const double scale = std::max(std::abs(depth), extent);
   if (depth - lower <= tolerance * scale) {
-    if (depth <= found.depth) {
+    // an answer that was not read off faces or found by Newton's method has no point yet
+    if (depth <= found.depth || !found.exact) {
       read(foot_on_faces(face.n, lower + tolerance * scale), hit);
       hit.n = face.n;
       hit.distance = -depth;

@@ -215,6 +215,10 @@ void DistanceSearch::polish(double tolerance, DistanceHit& hit) {
   const Vec4 q = d - trial.point.v;
   const double length = std::sqrt(dot3(q, q));
   if (!(length > 0.0) || !(length <= hit.distance)) return;
+  // of what all but touches every direction is as good a start: the new one must prove the answer, too
+  const int check = add_support(trial.n, trial);
+  const double lower = -dot3(from_d(check), to_vec(trial.n));
+  if (!(length - lower <= tolerance * std::max(length, extent))) return;
   trial.distance = length;
   hit = trial;
 }

@@ -206,7 +206,10 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
         lower = proved;
         hit.n = square;
       }
-      if (upper - lower <= tolerance * scale || is_corner_of(simplex, slot)) {
+      const bool met = upper - lower <= tolerance * scale;
+      // nothing says that d is outside: a thin simplex that it is in
+      if (!met && lower <= 0.0 && upper <= kMiddle * size) return false;
+      if (met || is_corner_of(simplex, slot)) {
         hit.distance = upper;
         hit.gap = std::max(upper - lower, 0.0) / scale;
         hit.certified = hit.gap <= 1e3 * tolerance;

@@ -119,6 +119,15 @@ int replaced_corner(double s0, double s1, double s2) {
 /// Curvature over x and y of the ray's frame, the two unknowns.
 Vec4 ray_axes(Vec4 t) { return t; }
 
+/// Where the ray passes through a portal: as a mean of its corners, which is in M whatever rounding does to a thin one.
+BodyPoint crossing(const BodyPoint (&p)[3]) {
+  const double w0 = cross(p[1].v, p[2].v);
+  const double w1 = cross(p[2].v, p[0].v);
+  const double w2 = cross(p[0].v, p[1].v);
+  const double inverse = 1.0 / (w0 + w1 + w2);
+  return {(p[0].v * w0 + p[1].v * w1 + p[2].v * w2) * inverse, (p[0].a * w0 + p[1].a * w1 + p[2].a * w2) * inverse};
+}
+
 /// The bounds meet (and do not cross, which only rounding in a thin portal could bring about).
 bool met(double upper, double lower, double tolerance) { return std::abs(upper - lower) <= tolerance * upper; }
 
@@ -217,13 +226,17 @@ bool RayCast::narrow(const BodyPoint& w) {
   return !has_collapsed();
 }
 
-void RayCast::portal_point(RayHit& hit) const {
-  const double w0 = cross(portal_[1].v, portal_[2].v);
-  const double w1 = cross(portal_[2].v, portal_[0].v);
-  const double w2 = cross(portal_[0].v, portal_[1].v);
-  const double inverse = 1.0 / (w0 + w1 + w2);
-  hit.point.v = (portal_[0].v * w0 + portal_[1].v * w1 + portal_[2].v * w2) * inverse;
-  hit.point.a = (portal_[0].a * w0 + portal_[1].a * w1 + portal_[2].a * w2) * inverse;
+double RayCast::lower_bound(const BodyPoint& y) const {
+  const double off = std::sqrt(flat_dot(y.v, y.v));
+  return y.v[2] * inner_radius / (inner_radius + off);
+}
+
+void RayCast::prove(const BodyPoint& y, double tolerance, RayHit& hit) const {
+  const double lower = lower_bound(y);
+  if (!(lower > hit.lower)) return;
+  hit.lower = lower;
+  hit.point = y;
+  hit.certified = met(hit.upper, lower, tolerance);
 }
 
 void RayCast::remember(PairCache* cache, const void* A, const void* B) {
@@ -292,15 +305,9 @@ void RayCast::note(const int* slots, int count) {
     }
     const BodyPoint w = cache_ == nullptr ? body.core_support(n) : body.core_support<true>(n, pieces(free));
     hit.tighten_upper(dot(w.v, n) * inverse, n, inverse);
-    hit.lower = std::max(hit.lower, dot(p[0].v, n) * inverse);
-    if (met(hit.upper, hit.lower, tolerance)) {
+    if (met(hit.upper, dot(p[0].v, n) * inverse, tolerance)) {
       note(slots, 3);
-      const double w0 = cross(p[1].v, p[2].v) * inverse;
-      const double w1 = cross(p[2].v, p[0].v) * inverse;
-      const double w2 = cross(p[0].v, p[1].v) * inverse;
-      hit.point.v = p[0].v * w0 + p[1].v * w1 + p[2].v * w2;
-      hit.point.a = p[0].a * w0 + p[1].a * w1 + p[2].a * w2;
-      hit.certified = true;
+      prove(crossing(p), tolerance, hit);
       return hit;
     }
     const int replaced = replaced_corner(cross(p[0].v, w.v), cross(p[1].v, w.v), cross(p[2].v, w.v));
@@ -401,16 +408,15 @@ void RayCast::note(const int* slots, int count) {
     ask(count, n);
     const double size = length(n);
     hit.tighten_upper(dot(points[count].v, n) + R * size, n, 1.0);
-    hit.lower = std::max(hit.lower, t);
-    if (met(hit.upper, hit.lower, tolerance)) {
+    if (met(hit.upper, t, tolerance)) {
       note(slots, count);
       const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * (1.0 / size);
-      hit.point = {R * unit, body.radius_A * unit};
+      BodyPoint y{R * unit, body.radius_A * unit};
       for (int c = 0; c < count; ++c) {
-        hit.point.v += weights[c] * points[c].v;
-        hit.point.a += weights[c] * points[c].a;
+        y.v += weights[c] * points[c].v;
+        y.a += weights[c] * points[c].a;
       }
-      hit.certified = true;
+      prove(y, tolerance, hit);
       return hit;
     }
     best = {};
@@ -428,11 +434,6 @@ bool RayCast::same_pieces(int slot, int other) {
   int differing = 0;
   for (int t = 0; t < body.num_terms; ++t) differing |= a[t] ^ b[t];
   return differing == 0;
-}
-
-double RayCast::lower_bound(const BodyPoint& y) const {
-  const double off = std::sqrt(flat_dot(y.v, y.v));
-  return y.v[2] * inner_radius / (inner_radius + off);
 }
 
 bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
@@ -490,13 +491,8 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     n.y += step.y;
   }
   // certify: the true support, and how near to the ray the point is
-  const double lower = lower_bound(y);
-  if (lower > hit.lower) hit.lower = lower;
-  if (met(hit.upper, lower, tolerance)) {
-    hit.point = y;
-    hit.certified = true;
-    return true;
-  }
+  prove(y, tolerance, hit);
+  if (hit.certified) return true;
   // the point may still serve the portal
   const Direction plane = portal_normal();
   if (!collapsed_ && dot(w.v, plane) > dot(portal_[0].v, plane)) collapsed_ = !narrow(w);
@@ -548,11 +544,13 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
     const double inverse = 1.0 / n.z;
     const BodyPoint w = next_support(n, hit, false);
     hit.tighten_upper(dot(w.v, n) * inverse, n, inverse);
-    hit.lower = std::max(hit.lower, dot(portal_[0].v, n) * inverse);
-    if (met(hit.upper, hit.lower, tolerance)) {
-      portal_point(hit);
-      hit.certified = true;
-      return hit;
+    // where a point that Newton's method found has become good enough
+    hit.certified = met(hit.upper, hit.lower, tolerance);
+    if (hit.certified) return hit;
+    const double plane = dot(portal_[0].v, n) * inverse;
+    if (met(hit.upper, plane, tolerance)) {
+      prove(crossing(portal_), tolerance, hit);
+      if (hit.certified) return hit;
     }
     collapsed_ = !narrow(w);
     for (int k = 0; k < body.num_terms; ++k) {
@@ -560,7 +558,7 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
       if (flat_disc(k, n, hit)) return hit;
     }
     // a portal collapses where all is symmetric about the plane of the ray: Newton does not mind
-    if (collapsed_ || (--rest < 0 && hit.upper - hit.lower <= newton_below * hit.upper)) {
+    if (collapsed_ || (--rest < 0 && hit.upper - std::max(plane, hit.lower) <= newton_below * hit.upper)) {
       if (newton(hit.n, tolerance, hit) || collapsed_) return hit;
       rest = 1;
     }

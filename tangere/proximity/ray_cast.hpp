@@ -26,7 +26,7 @@ namespace tangere {
 struct RayHit {
   /// The two bounds meet to the tolerance.
   bool certified = false;
-  /// h_M(n) ≥ t ≥ lower.
+  /// h_M(n) ≥ t ≥ lower, which `point` proves.
   double upper = 0.0;
   double lower = 0.0;
   Direction n{0.0, 0.0, 1.0};
@@ -80,7 +80,8 @@ class RayCast {
   [[nodiscard]] inline bool same_pieces(int slot, int other);
   /// Tries the flat side of a disc, where h_M has a kink: n along the axis of term k. True if the ray leaves there.
   [[nodiscard]] inline bool flat_disc(int k, const Direction& n, RayHit& hit);
-  inline void portal_point(RayHit& hit) const;
+  /// Takes y, a point of M near the ray, if it raises the bound from below; certified if that meets the other.
+  inline void prove(const BodyPoint& y, double tolerance, RayHit& hit) const;
   [[nodiscard]] inline RayHit rounded(double tolerance);
   [[nodiscard]] inline RayHit flat(double tolerance);
 

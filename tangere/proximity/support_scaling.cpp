@@ -1,5 +1,6 @@
 #include "tangere/proximity/support_scaling.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -206,6 +207,7 @@ void support_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTerms
     body.add(A, product(G, X_WA.R), true, ellipsoid);
     body.add(B, -product(G, X_WB.R), false, ellipsoid);
     (in_A ? body.radius_A : body.radius_B) = 1.0;
+    cast.inner_radius = (A.inner_radius + B.inner_radius) / std::max(size[0], std::max(size[1], size[2]));
     const RayHit hit = cast.polytope(tolerance);
     // back: n = Gᵀ n, p = T⁻¹ Qᵀ p = axes diag(size) Qᵀ p
     for (int i = 0; i < 3; ++i) axes.c[i] *= size[i];
