@@ -7,6 +7,9 @@
 namespace tangere {
 namespace {
 
+/// Centres nearer to each other than this (metres) count as one: of less, the square has lost its digits.
+constexpr double kLeastLength = 1e-140;
+
 /// The matrix whose rows are an orthonormal frame with d's direction last (Duff et al. 2017, without branches).
 Columns frame_along(Vec4 d, double length) {
   // both divisions at once
@@ -175,7 +178,7 @@ void support_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTerms
     return;
   }
   const double length = norm(d);
-  if (!(length > 0.0)) return;
+  if (!(length > kLeastLength)) return;
   const int num_curved = A.num_curved + B.num_curved;
   const int num_ellipsoids = A.num_ellipsoids + B.num_ellipsoids;
 

@@ -333,14 +333,30 @@ TEST(ScalingStress, RandomPairsNeverFail) {
     const Scaling by_supports = scaling(A, X_WA, B, X_WB, {}, workspace);
     const bool gradient_fine = scaling_gradient(workspace).allFinite();
     const Scaling r = scaling(A, X_WA, B, X_WB, {.method = ScalingMethod::conic}, workspace);
+    // as good as both say: the one is below the truth by its gap, the other above it
+    const bool same =
+        std::abs(by_supports.alpha - r.alpha) <= (std::max(by_supports.gap, 0.0) + r.gap + 1e-10) * r.alpha;
+    // no point of supports outside its shape
+    bool inside = true;
+    for (int k = 0; k < 20; ++k) {
+      const Vector3 n = k < 2 ? Vector3((k == 0 ? 1.0 : -1.0) * by_supports.normal) : random.unit_vector();
+      const auto is_out = [&](const Shape& shape, const Pose& X, const Vector3& p) {
+        if (shape.is_half_space()) return false;
+        const Vector3 own = X.R.transpose() * n;
+        return n.dot(p - X.p) > own.dot(support(shape, own)) + 2e-8 * reach;
+      };
+      inside = inside && !is_out(A, X_WA, by_supports.p_A) && !is_out(B, X_WB, by_supports.p_B);
+    }
     if (by_supports.status != r.status || !gradient_fine || !by_supports.x.allFinite() ||
-        !by_supports.p_A.allFinite() || !by_supports.p_B.allFinite() || !by_supports.normal.allFinite() ||
-        !(std::abs(by_supports.alpha - r.alpha) <= 2e-8 * r.alpha)) {
+        !by_supports.p_A.allFinite() || !by_supports.p_B.allFinite() || !by_supports.normal.allFinite() || !same ||
+        !inside) {
       ++different;
       if (different <= 10) {
         ADD_FAILURE() << "pair " << trial << ": " << type_A << " and " << type_B << ", scale " << scale << ", skew "
                       << skew << ": " << to_string(by_supports.method) << " " << to_string(by_supports.status)
-                      << ", alpha " << by_supports.alpha << " against " << r.alpha << ", gap " << by_supports.gap;
+                      << ", alpha " << by_supports.alpha << " against " << r.alpha << ", gap " << by_supports.gap
+                      << ", the other's " << r.gap << (same ? "" : ": differ")
+                      << (inside ? "" : ": a point is outside");
       }
     }
     most_iterations = std::max(most_iterations, static_cast<double>(r.iterations));

@@ -1,0 +1,201 @@
+/// Pairs that a reviewer's random search found answered wrongly, and their kin: bars that are all but parallel, thin
+/// discs and needles, what all but touches, and overlaps along thin bars.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tangere/geometry/support.hpp"
+#include "tangere/math/so3.hpp"
+#include "tangere/proximity/distance.hpp"
+#include "tangere/proximity/scaling.hpp"
+#include "tests/support/random_shapes.hpp"
+
+namespace tangere {
+namespace {
+
+double reach(const Shape& shape, const Pose& X, const Vector3& n) {
+  const Vector3 own = X.R.transpose() * n;
+  return own.dot(support(shape, own));
+}
+
+/// How far outside a shape a point is, by many planes about it: at least 0 for rounding.
+double outside(const Shape& shape, const Pose& X, const Vector3& p, Random& random) {
+  double farthest = 0.0;
+  for (int k = 0; k < 20000; ++k) {
+    const Vector3 n = random.unit_vector();
+    farthest = std::max(farthest, n.dot(p - X.p) - reach(shape, X, n));
+  }
+  return farthest;
+}
+
+/// The distance of two shapes along n, which is what n proves.
+double gap_along(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, const Vector3& n) {
+  return n.dot(X_WB.p - X_WA.p) - reach(A, X_WA, n) - reach(B, X_WB, -n);
+}
+
+Pose pose(const std::vector<double>& R_by_columns, const Vector3& p) {
+  Pose X;
+  std::copy(R_by_columns.begin(), R_by_columns.end(), X.R.data());
+  X.p = p;
+  return X;
+}
+
+TEST(HardPairs, AlphaOfBarsAllButParallel) {
+  ScalingWorkspace by_supports;
+  ScalingWorkspace by_cones;
+  for (const double aspect : {3.0, 10.0, 30.0, 100.0, 1000.0}) {
+    const double thin = 1.0 / aspect;
+    const Shape bar = Box{.size = {1.0, thin, thin}};
+    const Shape plate = Box{.size = {1.0, 1.0, thin}};
+    const Shape rod = Cylinder{.radius = 0.5 * thin, .length = 1.0};
+    const Shape wire = Capsule{.radius = 0.5 * thin, .length = 1.0};
+    for (const auto& [A, B] :
+         {std::pair{&bar, &bar}, std::pair{&plate, &plate}, std::pair{&rod, &bar}, std::pair{&wire, &bar}}) {
+      Random random(5);
+      for (int trial = 0; trial < 400; ++trial) {
+        SCOPED_TRACE(std::string(A->type_name()) + " 1:" + std::to_string(aspect) + ", trial " + std::to_string(trial));
+        const bool turned = random.uniform() < 0.5;
+        const Pose X_WA(turned ? random.rotation() : Matrix3(Matrix3::Identity()), Vector3::Zero());
+        const double angle = random.log_uniform(1e-10, 1e-5);
+        const Vector3 axis = random.unit_vector();
+        const double apart = random.uniform(0.01, 3.0);
+        const double x = random.index(3) - 1;
+        const double y = 2.0 * random.index(2) - 1.0;
+        const double z = 2.0 * random.index(2) - 1.0;
+        const Pose X_WB(X_WA.R * so3::exp(angle * axis), apart * (X_WA.R * Vector3(x, y, z)));
+        const Scaling answer = scaling(*A, X_WA, *B, X_WB, {}, by_supports);
+        const Scaling exact =
+            scaling(*A, X_WA, *B, X_WB, {.tolerance = 1e-12, .method = ScalingMethod::conic}, by_cones);
+        ASSERT_EQ(answer.status, ScalingStatus::solved);
+        ASSERT_NEAR(answer.alpha / exact.alpha, 1.0, 1.001e-8);
+      }
+    }
+  }
+}
+
+TEST(HardPairs, PointsOfThinThingsAreOnThem) {
+  struct Case {
+    Shape A;
+    Pose X_WA;
+    Shape B;
+    Pose X_WB;
+  };
+  const std::vector<Case> cases = {
+      {Box{.size = {0.58706618894690854, 1.0, 0.30651699449554143}},
+       pose({1, 0, 0, 0, 1, 0, 0, 0, 1}, {-0.58848010126001127, -1.2466482072898895, 1.2541229247515111}),
+       Cylinder{.radius = 0.0012809924320279626, .length = 2.5619848640559253e-06},
+       pose({0, -1, 0, -1, 0, 0, 0, 0, -1}, {0.07442100552397489, -0.11746922181791973, 0.90511832950884386})},
+      {Cone{.height = 1.0, .half_angle = 0.001},
+       pose({-1, 2.1470097799574583e-11, 4.8534977777850226e-11, 2.1470097801042809e-11, 1, 3.0250885055609924e-11,
+             -4.8534977777200735e-11, 3.0250885056651977e-11, -1},
+            Vector3::Zero()),
+       Box{.size = {1.0, 1.0, 1.0}},
+       pose({0, 1, 0, 1, 0, 0, 0, 0, -1}, {-2.9879275536379399, -1.9959356070019254, -1.9919517031551728})}};
+  ScalingWorkspace workspace;
+  Random random(1);
+  for (const Case& pair : cases) {
+    const Scaling answer = scaling(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace);
+    ASSERT_EQ(answer.status, ScalingStatus::solved);
+    EXPECT_LE(outside(pair.A, pair.X_WA, answer.p_A, random), 1e-8);
+    EXPECT_LE(outside(pair.B, pair.X_WB, answer.p_B, random), 1e-8);
+  }
+}
+
+TEST(HardPairs, NormalsOfWhatAllButTouchesProveTheirDistance) {
+  DistanceWorkspace workspace;
+  for (const double depth : {1e-8, 1e-10, 1e-12, 1e-14}) {
+    Random random(22);
+    int not_solved = 0;
+    constexpr int kTrials = 3000;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      SCOPED_TRACE("depth 10^" + std::to_string(std::log10(depth)) + ", trial " + std::to_string(trial));
+      const Shape A = test::random_shape("cone", random, 1.0, 4.0);
+      const Shape B = test::random_shape(random.index(2) == 0 ? "box" : "polytope", random, 1.0, 4.0);
+      const Pose X_WA(random.rotation(), Vector3::Zero());
+      Pose X_WB(random.rotation(), Vector3::Zero());
+      X_WB.p = 4.0 * random.unit_vector();
+      const Distance apart = distance(A, X_WA, B, X_WB, {}, workspace);
+      X_WB.p -= (apart.distance + depth) * apart.normal;
+      const double size = A.set().outer_radius + B.set().outer_radius;
+      const Distance answer = distance(A, X_WA, B, X_WB, {}, workspace);
+      if (answer.status != DistanceStatus::solved) {
+        ++not_solved;
+        continue;
+      }
+      ASSERT_NEAR(gap_along(A, X_WA, B, X_WB, answer.normal), answer.distance, 3e-9 * size);
+    }
+    // between touching and overlapping, some are given up, and say so
+    EXPECT_LE(not_solved, kTrials / 200);
+  }
+}
+
+TEST(HardPairs, PointsOfOverlapsThatADeeperFaceCertifies) {
+  const double q = std::sqrt(0.5);
+  struct Case {
+    Shape A;
+    Pose X_WA;
+    Shape B;
+    Pose X_WB;
+  };
+  const std::vector<Case> cases = {
+      {Cone{.height = 1.0, .half_angle = 0.5}, pose({q, 0, -q, 0, 1, 0, q, 0, q}, Vector3::Zero()),
+       Cylinder{.radius = 0.0005, .length = 1.0}, pose({0, 1, 0, 1, 0, 0, 0, 0, -1}, {0.0, -0.30377426790976814, 0.0})},
+      {Cylinder{.radius = 0.5, .length = 1.0},
+       pose({2.5356646082607007e-06, 0.99999999999625977, -1.0251369156571046e-06, 5.0851106201421031e-06,
+             1.0251240215121175e-06, 0.99999999998654543, 0.99999999998385602, -2.5356698211612008e-06,
+             -5.0851080207523826e-06},
+            Vector3::Zero()),
+       Cone{.height = 0.001068227631710623, .half_angle = 0.5},
+       pose({1, 0, 0, 0, 1, 0, 0, 0, 1}, {-6.6560820794060053e-06, 6.6560820794060053e-06, 6.6560820794060053e-06})}};
+  DistanceWorkspace workspace;
+  DistanceWorkspace moved;
+  Random random(2);
+  for (const Case& pair : cases) {
+    const Distance answer = distance(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace);
+    ASSERT_EQ(answer.status, DistanceStatus::solved);
+    EXPECT_LE(outside(pair.A, pair.X_WA, answer.p_A, random), 1e-6);
+    EXPECT_LE(outside(pair.B, pair.X_WB, answer.p_B, random), 1e-6);
+    // the gradient is one of the two one-sided derivatives, or between them
+    const Vector12 gradient = distance_gradient(workspace);
+    constexpr double kStep = 1e-6;
+    for (int i = 0; i < 12; ++i) {
+      double slope[2];
+      for (const int side : {0, 1}) {
+        Vector12 by = Vector12::Zero();
+        by[i] = side == 0 ? -kStep : kStep;
+        const Distance there =
+            distance(pair.A, pair.X_WA.perturbed(by.head<6>()), pair.B, pair.X_WB.perturbed(by.tail<6>()), {}, moved);
+        slope[side] = (there.distance - answer.distance) / by[i];
+      }
+      EXPECT_GE(gradient[i], std::min(slope[0], slope[1]) - 1e-3) << i;
+      EXPECT_LE(gradient[i], std::max(slope[0], slope[1]) + 1e-3) << i;
+    }
+  }
+}
+
+TEST(HardPairs, BarsThatOverlapAlongTheirLength) {
+  DistanceWorkspace workspace;
+  for (const double aspect : {10.0, 100.0, 1000.0}) {
+    const double thin = 1.0 / aspect;
+    for (const Shape& bar :
+         {Shape(Box{.size = {1.0, thin, thin}}), Shape(Cylinder{.radius = 0.5 * thin, .length = 1.0})}) {
+      Random random(3);
+      for (int trial = 0; trial < 1000; ++trial) {
+        const Matrix3 R = random.rotation();
+        const Vector3 p(random.uniform(-1.0, 1.0), 0.0, 0.0);
+        const Pose X_WA(R, p);
+        const Pose X_WB(R, p + 0.2 * R.col(0));
+        const Distance answer = distance(bar, X_WA, bar, X_WB, {}, workspace);
+        ASSERT_EQ(answer.status, DistanceStatus::solved) << bar.type_name() << " 1:" << aspect << ", trial " << trial;
+        ASSERT_NEAR(answer.distance, -thin, 1e-6 * thin) << bar.type_name() << " 1:" << aspect << ", trial " << trial;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tangere
