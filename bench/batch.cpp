@@ -28,7 +28,7 @@
 namespace tangere::bench {
 namespace {
 
-constexpr int kRuns = 9;
+constexpr int kRuns = 60;
 constexpr std::size_t kPairsInCache = 450;
 constexpr int kSteps = 20;
 constexpr double kStep = 0.02;

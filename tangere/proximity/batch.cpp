@@ -20,6 +20,8 @@ namespace {
 /// Work is handed out in runs of this many pairs or groups of pairs.
 constexpr std::size_t kRun = 32;
 constexpr std::size_t kRunOfGroups = 4;
+/// Looks at pairs ask for memory some way ahead.
+constexpr std::size_t kRunOfPlan = 256;
 
 /// The memory of one thread.
 struct Worker {
@@ -180,7 +182,9 @@ namespace {
 /// The conic route: groups of pairs in lanes, then the pairs that are not for lanes.
 void conic_batch(std::span<const PosedPair> pairs, const ScalingOptions& options, std::span<Scaling> results,
                  BatchWorkspace::Data& data, std::span<Vector12> gradients) {
-  data.plan.make(pairs, options);
+  data.plan.begin(pairs.size());
+  data.run(pairs.size(), kRunOfPlan, [&](std::size_t i, Worker&) { data.plan.look_at(pairs, i, options.smoothing); });
+  data.plan.finish();
   for (Worker& worker : data.workers) worker.lanes.reserve(data.plan);
   const auto single = [&](std::size_t i, Worker& worker) {
     worker.pair = i;

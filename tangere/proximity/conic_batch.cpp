@@ -56,28 +56,20 @@ bool for_lanes(const PosedPair& pair, double smoothing) {
          is_near(pair.X_WB.p) && is_rotation(pair.X_WA.R) && is_rotation(pair.X_WB.R);
 }
 
-/// Planning waits for the memory of shapes and does little with it: asks for the shape of a pair some way ahead, for
-/// what it points to less far ahead.
-class Ahead {
- public:
-  explicit Ahead(std::span<const PosedPair> pairs) : pairs_(pairs) {}
-  void operator()(std::size_t i) const {
-    for_shapes(i + 40, [](const Shape& shape) { __builtin_prefetch(&shape); });
-    for_shapes(i + 28, [](const Shape& shape) { __builtin_prefetch(shape.convex_set()); });
-    for_shapes(i + 14, [](const Shape& shape) {
-      if (shape.convex_set() != nullptr) prefetch_bytes(&shape.convex_set()->rows.view(), sizeof(ConicRowsView));
-    });
-  }
-
- private:
-  template <class F>
-  void for_shapes(std::size_t i, F f) const {
-    if (i >= pairs_.size()) return;
-    if (pairs_[i].A != nullptr) f(*pairs_[i].A);
-    if (pairs_[i].B != nullptr) f(*pairs_[i].B);
-  }
-  std::span<const PosedPair> pairs_;
-};
+/// Planning waits for the memory of shapes and does little with it: asks for the shape of a pair some way ahead of the
+/// i-th, for what it points to less far ahead.
+void ask_ahead(std::span<const PosedPair> pairs, std::size_t i) {
+  const auto for_shapes = [&](std::size_t at, auto&& ask) {
+    if (at >= pairs.size()) return;
+    if (pairs[at].A != nullptr) ask(*pairs[at].A);
+    if (pairs[at].B != nullptr) ask(*pairs[at].B);
+  };
+  for_shapes(i + 40, [](const Shape& shape) { __builtin_prefetch(&shape); });
+  for_shapes(i + 28, [](const Shape& shape) { __builtin_prefetch(shape.convex_set()); });
+  for_shapes(i + 14, [](const Shape& shape) {
+    if (shape.convex_set() != nullptr) prefetch_bytes(&shape.convex_set()->rows.view(), sizeof(ConicRowsView));
+  });
+}
 
 /// Four numbers of every lane into four lanes of numbers.
 [[gnu::always_inline]] inline void gather4(const double* const (&from)[kLanes], Lane* to) {
@@ -155,29 +147,37 @@ void LanePlan::sort_by_key() {
   }
 }
 
-void LanePlan::make(std::span<const PosedPair> pairs, const ScalingOptions& options) {
-  entries_.clear();
+void LanePlan::begin(std::size_t num_pairs) {
   groups_.clear();
   singles_.clear();
-  entries_.reserve(pairs.size());
-  order_.reserve(pairs.size());
-  groups_.reserve(pairs.size());
-  singles_.reserve(pairs.size());
-  const Ahead ahead(pairs);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    ahead(i);
-    if (!for_lanes(pairs[i], options.smoothing)) {
-      singles_.push_back(i);
-      continue;
-    }
-    const ConvexSet& A = *pairs[i].A->convex_set();
-    const ConvexSet& B = *pairs[i].B->convex_set();
-    const std::uint64_t key_A = encoded(lane_shape(A.rows.view(), A.scaled));
-    entries_.push_back({key_A << kShapeBits | encoded(lane_shape(B.rows.view(), B.scaled)), i, {Side(A), Side(B)}});
-  }
+  entries_.resize(num_pairs);
+  order_.reserve(num_pairs);
+  groups_.reserve(num_pairs);
+  singles_.reserve(num_pairs);
+}
+
+void LanePlan::look_at(std::span<const PosedPair> pairs, std::size_t i, double smoothing) {
+  ask_ahead(pairs, i);
+  Entry& entry = entries_[i];
+  entry.index = i;
+  entry.key = kSingle;
+  if (!for_lanes(pairs[i], smoothing)) return;
+  const ConvexSet& A = *pairs[i].A->convex_set();
+  const ConvexSet& B = *pairs[i].B->convex_set();
+  entry.key = encoded(lane_shape(A.rows.view(), A.scaled)) << kShapeBits | encoded(lane_shape(B.rows.view(), B.scaled));
+  entry.sides[0] = Side(A);
+  entry.sides[1] = Side(B);
+}
+
+void LanePlan::finish() {
   sort_by_key();
   for (std::size_t first = 0; first < entries_.size();) {
     const std::uint64_t key = entries_[order_[first]].key;
+    // the largest key: all that are left
+    if (key == kSingle) {
+      singles_.assign(order_.begin() + static_cast<std::ptrdiff_t>(first), order_.end());
+      return;
+    }
     std::size_t last = first + 1;
     while (last < entries_.size() && last - first < kLanes && entries_[order_[last]].key == key) ++last;
     groups_.push_back({.first = first,

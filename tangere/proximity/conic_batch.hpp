@@ -39,26 +39,33 @@ class LanePlan {
     LaneShape B;
   };
 
-  void make(std::span<const PosedPair> pairs, const ScalingOptions& options);
+  /// A plan is made in three parts, of which the second waits for the memory of all pairs: threads share it.
+  void begin(std::size_t num_pairs);
+  /// Of pairs one after the other; others may be looked at at the same time.
+  void look_at(std::span<const PosedPair> pairs, std::size_t i, double smoothing);
+  void finish();
 
   [[nodiscard]] std::span<const Group> groups() const { return groups_; }
   /// A set, and where its numbers are: each look at the set itself would wait for other memory.
   struct Side {
+    Side() = default;
     explicit Side(const ConvexSet& set);
 
-    const ConvexSet* set;
-    const double* orthant_u;
-    const double* orthant_y;
-    const double* cone_u;
-    const double* cone_y;
-    const double* aux_start;
-    int num_orthant;
+    const ConvexSet* set = nullptr;
+    const double* orthant_u = nullptr;
+    const double* orthant_y = nullptr;
+    const double* cone_u = nullptr;
+    const double* cone_y = nullptr;
+    const double* aux_start = nullptr;
+    int num_orthant = 0;
   };
   struct Entry {
-    std::uint64_t key;
-    std::size_t index;
+    /// Of the structure; kSingle if the pair is not for lanes.
+    std::uint64_t key = 0;
+    std::size_t index = 0;
     Side sides[2];
   };
+  static constexpr std::uint64_t kSingle = ~std::uint64_t{0};
   /// The pair in a lane of a group; lanes that are left have the last pair again.
   [[nodiscard]] const Entry& entry(const Group& group, int lane) const {
     return entries_[order_[group.first + static_cast<std::size_t>(std::min(lane, group.count - 1))]];
@@ -76,6 +83,7 @@ class LanePlan {
     std::uint64_t key;
     std::size_t next;
   };
+  /// One a pair.
   std::vector<Entry> entries_;
   /// The entries by key.
   std::vector<std::size_t> order_;
