@@ -11,6 +11,7 @@
 #include "tangere/geometry/support.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/proximity/distance.hpp"
+#include "tangere/proximity/proximity.hpp"
 #include "tangere/proximity/scaling.hpp"
 #include "tests/support/random_shapes.hpp"
 
@@ -174,6 +175,41 @@ TEST(HardPairs, PointsOfOverlapsThatADeeperFaceCertifies) {
       EXPECT_GE(gradient[i], std::min(slope[0], slope[1]) - 1e-3) << i;
       EXPECT_LE(gradient[i], std::max(slope[0], slope[1]) + 1e-3) << i;
     }
+  }
+}
+
+/// Axes along each other, at right angles, and all but so.
+Matrix3 aligned_rotation(Random& random) {
+  Matrix3 R = Matrix3::Identity();
+  for (int i = 0; i < 3; ++i) {
+    const double quarters = random.index(4);
+    const int axis = random.index(3);
+    R = R * so3::exp(0.5 * M_PI * quarters * Vector3::Unit(axis));
+  }
+  const double tilt = random.index(2) == 0 ? 0.0 : random.log_uniform(1e-15, 1e-3);
+  return R * so3::exp(tilt * random.unit_vector());
+}
+
+TEST(HardPairs, ProximityOfAlignedPolygonsAndCapsules) {
+  ProximityWorkspace workspace;
+  DistanceWorkspace distances;
+  Random random(4);
+  const char* const types[] = {"capsule", "padded_polygon"};
+  for (int trial = 0; trial < 5000; ++trial) {
+    SCOPED_TRACE(trial);
+    const double skew_A = random.log_uniform(1.0, 10.0);
+    const Shape A = test::random_shape(types[random.index(2)], random, 1.0, skew_A);
+    const double skew_B = random.log_uniform(1.0, 10.0);
+    const Shape B = test::random_shape(types[random.index(2)], random, 1.0, skew_B);
+    const Pose X_WA(aligned_rotation(random), Vector3::Zero());
+    Pose X_WB(aligned_rotation(random), Vector3::Zero());
+    X_WB.p = random.uniform(1.0, 4.0) * Vector3::Unit(random.index(3));
+    const Proximity answer = proximity(A, X_WA, B, X_WB, {}, workspace);
+    ASSERT_EQ(answer.status, ProximityStatus::solved);
+    ASSERT_LE(answer.gap, 1e-10);
+    const Distance apart = distance(A, X_WA, B, X_WB, {}, distances);
+    if (apart.distance <= 0.0) continue;
+    ASSERT_NEAR((answer.p_B - answer.p_A).norm(), apart.distance, 5e-9);
   }
 }
 
