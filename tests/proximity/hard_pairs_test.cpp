@@ -18,6 +18,13 @@
 namespace tangere {
 namespace {
 
+struct Case {
+  Shape A;
+  Pose X_WA;
+  Shape B;
+  Pose X_WB;
+};
+
 double reach(const Shape& shape, const Pose& X, const Vector3& n) {
   const Vector3 own = X.R.transpose() * n;
   return own.dot(support(shape, own));
@@ -79,12 +86,6 @@ TEST(HardPairs, AlphaOfBarsAllButParallel) {
 }
 
 TEST(HardPairs, PointsOfThinThingsAreOnThem) {
-  struct Case {
-    Shape A;
-    Pose X_WA;
-    Shape B;
-    Pose X_WB;
-  };
   const std::vector<Case> cases = {
       {Box{.size = {0.58706618894690854, 1.0, 0.30651699449554143}},
        pose({1, 0, 0, 0, 1, 0, 0, 0, 1}, {-0.58848010126001127, -1.2466482072898895, 1.2541229247515111}),
@@ -136,12 +137,6 @@ TEST(HardPairs, NormalsOfWhatAllButTouchesProveTheirDistance) {
 
 TEST(HardPairs, PointsOfOverlapsThatADeeperFaceCertifies) {
   const double q = std::sqrt(0.5);
-  struct Case {
-    Shape A;
-    Pose X_WA;
-    Shape B;
-    Pose X_WB;
-  };
   const std::vector<Case> cases = {
       {Cone{.height = 1.0, .half_angle = 0.5}, pose({q, 0, -q, 0, 1, 0, q, 0, q}, Vector3::Zero()),
        Cylinder{.radius = 0.0005, .length = 1.0}, pose({0, 1, 0, 1, 0, 0, 0, 0, -1}, {0.0, -0.30377426790976814, 0.0})},
