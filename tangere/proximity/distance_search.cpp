@@ -16,6 +16,8 @@ constexpr int kMostSupports = 128;
 constexpr double kTouching = 1e-15;
 /// So near that without a proof d counts as inside.
 constexpr double kMiddle = 1e-12;
+/// Bounds as near to each other as this times the tolerance are an answer where nothing more can be learnt.
+constexpr double kShallow = 1e3;
 /// Nearer than this part, rounding in the offset from the simplex to d shows in its direction.
 constexpr double kNear = 1e-3;
 /// That offset's rounding, as a part of the size.
@@ -194,6 +196,16 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
           hit.certified = true;
           return true;
         }
+        // straight above the point by as much as n says: just inside, where it takes long to find that out by corners
+        const bool inside_by_lower =
+            best_lower < 0.0 && std::abs(dot3(q, to_vec(trial.n)) - best_lower) <= tolerance * extent;
+        if (inside_by_lower && best_upper - best_lower <= kShallow * tolerance * extent) {
+          hit = trial;
+          hit.distance = best_lower;
+          hit.gap = (best_upper - best_lower) / extent;
+          hit.certified = true;
+          return true;
+        }
         hit.supports = trial.supports;
       }
       rest = 1;
@@ -212,7 +224,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
       if (met || is_corner_of(simplex, slot)) {
         hit.distance = upper;
         hit.gap = std::max(upper - lower, 0.0) / scale;
-        hit.certified = hit.gap <= 1e3 * tolerance;
+        hit.certified = hit.gap <= kShallow * tolerance;
         read(simplex, hit);
         return true;
       }

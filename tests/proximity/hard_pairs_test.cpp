@@ -109,7 +109,7 @@ TEST(HardPairs, PointsOfThinThingsAreOnThem) {
 
 TEST(HardPairs, NormalsOfWhatAllButTouchesProveTheirDistance) {
   DistanceWorkspace workspace;
-  for (const double depth : {1e-8, 1e-10, 1e-12, 1e-14}) {
+  for (const double depth : {1e-8, 1e-9, 1e-10, 1e-12, 1e-14}) {
     Random random(22);
     int not_solved = 0;
     constexpr int kTrials = 3000;
@@ -131,7 +131,7 @@ TEST(HardPairs, NormalsOfWhatAllButTouchesProveTheirDistance) {
       ASSERT_NEAR(gap_along(A, X_WA, B, X_WB, answer.normal), answer.distance, 3e-9 * size);
     }
     // between touching and overlapping, some are given up, and say so
-    EXPECT_LE(not_solved, kTrials / 200);
+    EXPECT_LE(not_solved, kTrials / 1000);
   }
 }
 
