@@ -24,13 +24,14 @@
 #include "tangere/io/scene_file.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/sim/rollout.hpp"
+#include "tests/support/folders.hpp"
 
 namespace tangere::test {
 namespace {
 
 constexpr int kSteps = 200;
 
-const std::filesystem::path kHashes = std::filesystem::path(TANGERE_TEST_DATA) / "../golden/hashes.txt";
+const std::filesystem::path kHashes = data_folder() / "../golden/hashes.txt";
 
 class Fnv1a {
  public:
@@ -91,7 +92,7 @@ std::map<std::string, std::string> read_hashes() {
 
 class GoldenRollout : public testing::TestWithParam<const char*> {
  protected:
-  const Scene scene = load_scene(std::filesystem::path(TANGERE_SCENES) / GetParam());
+  const Scene scene = load_scene(scenes_folder() / GetParam());
   const World world{scene.robot.model, {}, {.time_step = scene.time_step}};
   const State start{scene.robot.keyframes.empty() ? scene.q : scene.robot.keyframes.back().q, scene.v};
   MatrixX controls{world.nu(), kSteps};

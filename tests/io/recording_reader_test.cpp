@@ -13,6 +13,7 @@
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tests/support/all_shapes.hpp"
+#include "tests/support/folders.hpp"
 
 namespace tangere::test {
 namespace {
@@ -248,7 +249,7 @@ Pose motion_of(const RecordedLink& link, const std::vector<double>& q) {
 /// The tree of a recording moves the bodies as the model does: what the sliders of the page rely on.
 TEST(RecordingModel, TreeGivesThePosesOfTheModel) {
   for (const char* file : {"half_cheetah.xml", "humanoid.xml", "two_arms.json", "mixed_stack.json"}) {
-    const Scene scene = load_scene(std::filesystem::path(TANGERE_SCENES) / file);
+    const Scene scene = load_scene(scenes_folder() / file);
     const Model& model = scene.robot.model;
     const Recording recording = describe_model(model);
     Random random(3);

@@ -16,6 +16,7 @@
 #include "tangere/math/error.hpp"
 #include "tangere/sim/step.hpp"
 #include "tangere/version.hpp"
+#include "tests/support/folders.hpp"
 
 namespace tangere {
 namespace {
@@ -23,7 +24,7 @@ namespace {
 class RecordingWriting : public testing::Test {
  protected:
   RecordingWriting()
-      : scene(load_scene(std::filesystem::path(TANGERE_SCENES) / "mixed_stack.json")),
+      : scene(load_scene(test::scenes_folder() / "mixed_stack.json")),
         world(scene.robot.model, scene.robot.actuators, {.time_step = scene.time_step}),
         folder(std::filesystem::temp_directory_path() / ("tangere_recording_" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(folder);

@@ -10,13 +10,14 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/kinematics.hpp"
+#include "tests/support/folders.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tangere::test {
 namespace {
 
-const std::filesystem::path kScenes = TANGERE_SCENES;
+const std::filesystem::path kScenes = scenes_folder();
 
 TEST(Scenes, OfTheProjectLoadWithoutNotices) {
   int count = 0;

@@ -15,6 +15,7 @@
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tests/support/dynamics_states.hpp"
+#include "tests/support/folders.hpp"
 
 namespace tangere::test {
 namespace {
@@ -57,7 +58,7 @@ struct Fixture {
 
 /// One for each line of a file, named after engine and model.
 void append_fixtures(const std::string& engine, double tolerance, std::vector<Fixture>& out) {
-  std::ifstream file(std::string(TANGERE_TEST_DATA) + "/" + engine + "_dynamics.jsonl");
+  std::ifstream file(data_folder() / (engine + "_dynamics.jsonl"));
   for (std::string line; std::getline(file, line);) {
     json record = json::parse(line);
     std::string name = engine + "_" + record.at("model").get<std::string>();

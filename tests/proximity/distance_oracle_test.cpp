@@ -8,6 +8,7 @@
 
 #include "bench/support/pair_set.hpp"
 #include "tangere/proximity/distance.hpp"
+#include "tests/support/folders.hpp"
 #include "tests/support/query_fixture.hpp"
 
 namespace tangere::test {
@@ -15,7 +16,7 @@ namespace {
 
 TEST(DistanceOracle, AgreesWithCvxopt) {
   const std::vector<FixturePair> pairs = read_fixture("cvxopt_scaling.jsonl");
-  std::ifstream file(std::string(TANGERE_TEST_DATA) + "/cvxopt_distance.jsonl");
+  std::ifstream file(data_folder() / "cvxopt_distance.jsonl");
   ASSERT_TRUE(file);
   DistanceWorkspace workspace;
   int count = 0;
@@ -39,7 +40,7 @@ TEST(DistanceOracle, AgreesWithCvxopt) {
 /// FCL's distance is that of two points it found, its depth that of a direction: the true ones are not larger. It ends
 /// its search at 1e-6, mostly, and now and then beside the least depth.
 TEST(DistanceOracle, AgreesWithFcl) {
-  std::ifstream file(std::string(TANGERE_TEST_DATA) + "/fcl_distance.jsonl");
+  std::ifstream file(data_folder() / "fcl_distance.jsonl");
   ASSERT_TRUE(file);
   bench::PairSet set;
   DistanceWorkspace workspace;

@@ -12,6 +12,7 @@
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tests/support/finite_difference.hpp"
+#include "tests/support/folders.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/step_cases.hpp"
 
@@ -136,7 +137,7 @@ TEST(Rollout, RefusesWhatDoesNotFit) {
 /// Nimble's Figure 8: a drone that rests on the floor is to rise to 5 m. The contact takes every small thrust away, and
 /// with it the exact gradient; the complementarity-aware one lifts it off.
 TEST(Drone, TakesOffOnlyWithComplementarityAwareGradients) {
-  const Scene scene = load_scene(std::filesystem::path(TANGERE_SCENES) / "drone.xml");
+  const Scene scene = load_scene(scenes_folder() / "drone.xml");
   const World world(scene.robot.model, {}, {.time_step = 1e-3});
   const State start{scene.q, scene.v};
   const int steps = 500;

@@ -15,6 +15,7 @@
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/model.hpp"
 #include "tests/support/all_models.hpp"
+#include "tests/support/folders.hpp"
 #include "tests/support/robot_files.hpp"
 
 namespace tangere::test {
@@ -34,7 +35,7 @@ struct DynamicsCase {
 inline std::filesystem::path dynamics_file(const std::string& name) {
   const std::string scenes = "scenes/";
   const std::string robots = "robots/";
-  if (name.starts_with(scenes)) return std::filesystem::path(TANGERE_SCENES) / name.substr(scenes.size());
+  if (name.starts_with(scenes)) return scenes_folder() / name.substr(scenes.size());
   if (name.starts_with(robots)) return robot_file(name.substr(robots.size()));
   return {};
 }

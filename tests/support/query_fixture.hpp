@@ -11,6 +11,7 @@
 
 #include "tangere/io/shape_json.hpp"
 #include "tangere/math/se3.hpp"
+#include "tests/support/folders.hpp"
 
 namespace tangere::test {
 
@@ -29,7 +30,7 @@ inline Pose fixture_pose(const nlohmann::json& body) {
 }
 
 inline std::vector<FixturePair> read_fixture(const std::string& name) {
-  std::ifstream file(std::string(TANGERE_TEST_DATA) + "/" + name);
+  std::ifstream file(data_folder() / name);
   EXPECT_TRUE(file) << name;
   std::vector<FixturePair> pairs;
   for (std::string line; std::getline(file, line);) {

@@ -7,6 +7,7 @@
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tests/support/all_models.hpp"
+#include "tests/support/folders.hpp"
 
 namespace tangere::test {
 namespace {
@@ -162,7 +163,7 @@ StepCase ballasted(const std::string& name, const Pose& X, const Vector6& veloci
 /// A scene at its last keyframe (Nimble's benchmark states), a little off it so that nothing ties.
 StepCase scene_case(const std::string& name, const std::string& file, WorldOptions options) {
   options.contact.joint_limits = false;
-  const Scene scene = load_scene(std::filesystem::path(TANGERE_SCENES) / file);
+  const Scene scene = load_scene(scenes_folder() / file);
   World world(scene.robot.model, {}, options);
   State state{scene.robot.keyframes.back().q, VectorX::Zero(world.nv())};
   Random random(11);
