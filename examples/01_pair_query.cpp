@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "tangere/io/query_recording.hpp"
-#include "tangere/io/recording_text.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/scaling.hpp"
 

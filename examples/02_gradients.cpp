@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tangere/io/query_recording.hpp"
-#include "tangere/io/recording_text.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 

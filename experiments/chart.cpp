@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "apps/cli/text.hpp"
-#include "tangere/io/markup.hpp"
+#include "tangere/io/text/markup.hpp"
 
 namespace tangere::experiments {
 namespace {

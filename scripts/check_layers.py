@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Check the layout of the source tree: include arrows, #pragma once, file length.
+"""Check the layout of the source tree: include arrows, rooms, doors, #pragma once.
 
     check_layers.py [ROOT]
 
 Dependencies point one way (docs/architecture.md). Every `#include "tangere/<module>/..."` of tangere/, apps/ and python/
-must name a module that the including one is allowed to see. Exit code 1 and one line per finding otherwise.
+must name a module that the including one is allowed to see. A header below an `internal/` folder is for its own
+module alone and lives in namespace tangere::internal. A header that is installed (tangere/public_headers.txt) includes
+installed headers only. Exit code 1 and one line per finding otherwise.
 """
 
 import re
@@ -26,7 +28,8 @@ DIRECT = {
     "python": ["io"],
 }
 SUFFIXES = {".hpp", ".cpp", ".h", ".cc"}
-MAX_LINES = 600
+PUBLIC_HEADERS = Path("tangere/public_headers.txt")
+PRIVATE_REMARK = re.compile(r"private to", re.IGNORECASE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 
@@ -45,6 +48,27 @@ def module_of(parts):
     return parts[0]
 
 
+def public_headers(root):
+    """The installed headers, as they are written in #include lines; None where the tree has no such list."""
+    path = root / PUBLIC_HEADERS
+    if not path.exists():
+        return None
+    return {"tangere/" + line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()}
+
+
+def check_public_headers(root, public):
+    """Every listed header exists, and includes nothing that is not installed with it."""
+    generated = {"tangere/version.hpp"}
+    for name in sorted(public):
+        if not (root / name).exists():
+            yield f"{PUBLIC_HEADERS}: there is no {name}"
+            continue
+        for number, line in enumerate((root / name).read_text(encoding="utf-8").splitlines(), start=1):
+            match = INCLUDE.match(line)
+            if match and match.group(1).startswith("tangere/") and match.group(1) not in public | generated:
+                yield f"{name}:{number}: an installed header must not include {match.group(1)}, which is not installed"
+
+
 def check_file(path, relative):
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
@@ -54,8 +78,8 @@ def check_file(path, relative):
         return
     if path.suffix in {".hpp", ".h"} and not any(line.strip() == "#pragma once" for line in lines):
         yield f"{relative}: header without #pragma once"
-    if len(lines) > MAX_LINES:
-        yield f"{relative}: {len(lines)} lines, more than {MAX_LINES}"
+    if path.suffix in {".hpp", ".h"} and "internal" not in relative.parts and PRIVATE_REMARK.search(text):
+        yield f"{relative}: a header that calls itself private belongs below internal/"
     for number, line in enumerate(lines, start=1):
         match = INCLUDE.match(line)
         if not match:
@@ -66,6 +90,8 @@ def check_file(path, relative):
         target_module = module_of(target)
         if target_module is None or module is None:
             continue
+        if "internal" in target and target_module != module:
+            yield f"{relative}:{number}: {match.group(1)} is internal to {target_module}"
         if target_module not in allowed(module):
             yield f"{relative}:{number}: {module} must not include {match.group(1)}"
 
@@ -79,6 +105,9 @@ def main():
             if path.suffix in SUFFIXES and "node_modules" not in path.parts:
                 num_files += 1
                 findings += check_file(path, path.relative_to(root))
+    public = public_headers(root)
+    if public is not None:
+        findings += check_public_headers(root, public)
     if num_files == 0:
         findings.append(f"no sources found under {root}")
     for finding in findings:

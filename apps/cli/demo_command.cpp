@@ -26,9 +26,9 @@
 #include "tangere/io/query_recording.hpp"
 #include "tangere/io/recording_page.hpp"
 #include "tangere/io/recording_reader.hpp"
-#include "tangere/io/recording_text.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/io/shape_json.hpp"
-#include "tangere/io/text.hpp"
+#include "tangere/io/text/text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {

@@ -11,7 +11,7 @@
 #include "apps/cli/experiment_pages.hpp"
 #include "apps/cli/folders.hpp"
 #include "experiments/experiment.hpp"
-#include "tangere/io/text.hpp"
+#include "tangere/io/text/text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {

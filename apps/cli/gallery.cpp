@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "tangere/io/markup.hpp"
+#include "tangere/io/text/markup.hpp"
 #include "tangere/version.hpp"
 
 namespace tangere::cli {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tangere/contact/row_scales.hpp"
+#include "tangere/contact/scene/row_scales.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/sim/actuation.hpp"
 

@@ -7,7 +7,7 @@
 #include "apps/cli/inspect_report.hpp"
 #include "apps/cli/text.hpp"
 #include "tangere/geometry/bounds.hpp"
-#include "tangere/io/text.hpp"
+#include "tangere/io/text/text.hpp"
 #include "tangere/multibody/model_check.hpp"
 
 namespace tangere::cli {

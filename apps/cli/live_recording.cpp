@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tangere/io/recording_text.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/math/assert.hpp"
 
 namespace tangere::cli {

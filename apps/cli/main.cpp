@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands.hpp"
-#include "tangere/io/text.hpp"
+#include "tangere/io/text/text.hpp"
 #include "tangere/version.hpp"
 
 namespace {

@@ -21,7 +21,7 @@
 #include "tangere/io/recording.hpp"
 #include "tangere/io/recording_reader.hpp"
 #include "tangere/io/scene_file.hpp"
-#include "tangere/io/text.hpp"
+#include "tangere/io/text/text.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/multibody/energy.hpp"

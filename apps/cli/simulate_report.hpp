@@ -10,7 +10,7 @@
 #include "apps/cli/start_overlaps.hpp"
 #include "tangere/contact/smooth_options.hpp"
 #include "tangere/multibody/model.hpp"
-#include "tangere/solvers/boxed_lcp.hpp"
+#include "tangere/solvers/lcp/boxed_lcp.hpp"
 
 namespace tangere::cli {
 

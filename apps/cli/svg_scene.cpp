@@ -10,7 +10,7 @@
 #include <Eigen/Geometry>
 
 #include "apps/cli/text.hpp"
-#include "tangere/io/markup.hpp"
+#include "tangere/io/text/markup.hpp"
 
 namespace tangere::cli {
 namespace {

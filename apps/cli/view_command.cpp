@@ -10,8 +10,8 @@
 #include "apps/cli/viewer_page.hpp"
 #include "tangere/io/recording_export.hpp"
 #include "tangere/io/recording_reader.hpp"
-#include "tangere/io/recording_text.hpp"
-#include "tangere/io/text.hpp"
+#include "tangere/io/recording/recording_text.hpp"
+#include "tangere/io/text/text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {

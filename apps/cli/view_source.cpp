@@ -4,7 +4,7 @@
 
 #include "apps/cli/text.hpp"
 #include "tangere/io/query_recording.hpp"
-#include "tangere/io/recording_model.hpp"
+#include "tangere/io/recording/recording_model.hpp"
 #include "tangere/io/recording_reader.hpp"
 #include "tangere/io/scene_file.hpp"
 #include "tangere/math/error.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tangere/io/recording_data.hpp"
+#include "tangere/io/recording/recording_data.hpp"
 #include "tangere/io/robot_file.hpp"
 
 namespace tangere::cli {

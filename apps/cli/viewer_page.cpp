@@ -11,7 +11,7 @@
 #include "apps/cli/folders.hpp"
 #include "tangere/io/recording_page.hpp"
 #include "tangere/io/recording_reader.hpp"
-#include "tangere/io/recording_text.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {

@@ -1,6 +1,6 @@
 #include "tangere/contact/options.hpp"
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/range.hpp"
 

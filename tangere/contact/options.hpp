@@ -2,7 +2,7 @@
 
 /// What a world does at its contacts, joint limits and constraints.
 
-#include "tangere/solvers/boxed_lcp.hpp"
+#include "tangere/solvers/lcp/boxed_lcp.hpp"
 
 namespace tangere {
 

@@ -14,8 +14,8 @@
 #include <Eigen/Geometry>
 #include <Eigen/QR>
 
-#include "tangere/geometry/check.hpp"
-#include "tangere/geometry/qhull.hpp"
+#include "tangere/math/check.hpp"
+#include "tangere/geometry/internal/qhull.hpp"
 
 namespace tangere {
 namespace {

@@ -11,11 +11,11 @@
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
-#include "tangere/geometry/check.hpp"
-#include "tangere/geometry/moments.hpp"
-#include "tangere/geometry/rounded_core.hpp"
+#include "tangere/math/check.hpp"
+#include "tangere/geometry/internal/moments.hpp"
+#include "tangere/geometry/internal/rounded_core.hpp"
 #include "tangere/geometry/support.hpp"
-#include "tangere/geometry/surface_points.hpp"
+#include "tangere/geometry/internal/surface_points.hpp"
 
 namespace tangere {
 namespace {

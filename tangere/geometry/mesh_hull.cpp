@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/geometry/hull.hpp"
-#include "tangere/geometry/moments.hpp"
-#include "tangere/geometry/point_tree.hpp"
+#include "tangere/geometry/internal/moments.hpp"
+#include "tangere/geometry/internal/point_tree.hpp"
 
 namespace tangere {
 namespace {

@@ -3,9 +3,9 @@
 #include <array>
 #include <string>
 
-#include "tangere/geometry/check.hpp"
-#include "tangere/geometry/parameters.hpp"
-#include "tangere/geometry/rows.hpp"
+#include "tangere/math/check.hpp"
+#include "tangere/geometry/internal/parameters.hpp"
+#include "tangere/geometry/internal/rows.hpp"
 #include "tangere/math/block_memory.hpp"
 #include "tangere/math/entry_product.hpp"
 

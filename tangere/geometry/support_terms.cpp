@@ -7,7 +7,7 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "tangere/geometry/rows.hpp"
+#include "tangere/geometry/internal/rows.hpp"
 #include "tangere/math/block_memory.hpp"
 
 namespace tangere {

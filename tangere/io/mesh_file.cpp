@@ -11,10 +11,10 @@
 #include <numeric>
 #include <string>
 
-#include "tangere/geometry/check.hpp"
-#include "tangere/io/mesh_check.hpp"
-#include "tangere/io/mesh_parsers.hpp"
-#include "tangere/io/text.hpp"
+#include "tangere/math/check.hpp"
+#include "tangere/io/mesh/internal/mesh_check.hpp"
+#include "tangere/io/mesh/internal/mesh_parsers.hpp"
+#include "tangere/io/text/text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tangere/io/shape_reader.hpp"
+#include "tangere/io/text/shape_reader.hpp"
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/proximity_derivatives.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "tangere/io/query.hpp"
-#include "tangere/io/recording_model.hpp"
-#include "tangere/io/shape_reader.hpp"
+#include "tangere/io/recording/recording_model.hpp"
+#include "tangere/io/text/shape_reader.hpp"
 #include "tangere/version.hpp"
 
 namespace tangere {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "tangere/io/recording_data.hpp"
+#include "tangere/io/recording/recording_data.hpp"
 
 namespace tangere {
 

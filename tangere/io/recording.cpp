@@ -10,9 +10,9 @@
 #include <system_error>
 #include <vector>
 
-#include "tangere/geometry/check.hpp"
-#include "tangere/io/recording_model.hpp"
-#include "tangere/io/recording_text.hpp"
+#include "tangere/math/check.hpp"
+#include "tangere/io/recording/recording_model.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/kinematics.hpp"

@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 
-#include "tangere/io/recording_data.hpp"
+#include "tangere/io/recording/recording_data.hpp"
 #include "tangere/sim/world.hpp"
 
 namespace tangere {

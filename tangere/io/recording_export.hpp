@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tangere/io/recording_data.hpp"
+#include "tangere/io/recording/recording_data.hpp"
 
 namespace tangere {
 

@@ -15,10 +15,10 @@
 #include <sstream>
 #include <system_error>
 
-#include "tangere/geometry/check.hpp"
-#include "tangere/io/recording_model.hpp"
-#include "tangere/io/recording_text.hpp"
-#include "tangere/io/shape_reader.hpp"
+#include "tangere/math/check.hpp"
+#include "tangere/io/recording/recording_model.hpp"
+#include "tangere/io/recording/recording_text.hpp"
+#include "tangere/io/text/shape_reader.hpp"
 
 namespace tangere {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tangere/io/recording_data.hpp"
+#include "tangere/io/recording/recording_data.hpp"
 
 namespace tangere {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "tangere/io/mjcf_reader.hpp"
-#include "tangere/io/text.hpp"
-#include "tangere/io/urdf_reader.hpp"
-#include "tangere/io/xml_file.hpp"
+#include "tangere/io/robot/mjcf_reader.hpp"
+#include "tangere/io/text/text.hpp"
+#include "tangere/io/robot/urdf_reader.hpp"
+#include "tangere/io/text/xml_file.hpp"
 
 namespace tangere {
 

@@ -10,10 +10,10 @@
 #include <sstream>
 #include <string_view>
 
-#include "tangere/io/json_reader.hpp"
-#include "tangere/io/mjcf_parts.hpp"
-#include "tangere/io/shape_reader.hpp"
-#include "tangere/io/unit_check.hpp"
+#include "tangere/io/text/json_reader.hpp"
+#include "tangere/io/robot/internal/mjcf_parts.hpp"
+#include "tangere/io/text/shape_reader.hpp"
+#include "tangere/io/robot/internal/unit_check.hpp"
 #include "tangere/multibody/configuration.hpp"
 
 namespace tangere {

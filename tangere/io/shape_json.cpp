@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tangere/io/shape_reader.hpp"
+#include "tangere/io/text/shape_reader.hpp"
 
 namespace tangere {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
-#include "tangere/multibody/data_memory.hpp"
+#include "tangere/multibody/internal/data_memory.hpp"
 
 namespace tangere {
 namespace {

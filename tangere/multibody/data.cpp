@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "tangere/math/error.hpp"
-#include "tangere/multibody/data_memory.hpp"
-#include "tangere/multibody/link_motion.hpp"
+#include "tangere/multibody/internal/data_memory.hpp"
+#include "tangere/multibody/internal/link_motion.hpp"
 
 namespace tangere {
 

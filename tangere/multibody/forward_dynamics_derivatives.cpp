@@ -1,6 +1,6 @@
 #include "tangere/multibody/forward_dynamics_derivatives.hpp"
 
-#include "tangere/multibody/data_memory.hpp"
+#include "tangere/multibody/internal/data_memory.hpp"
 #include "tangere/multibody/forward_dynamics.hpp"
 #include "tangere/multibody/inverse_dynamics_derivatives.hpp"
 #include "tangere/multibody/mass_matrix.hpp"

@@ -23,10 +23,10 @@
 
 #include <algorithm>
 
-#include "tangere/multibody/data_memory.hpp"
-#include "tangere/multibody/link_columns.hpp"
-#include "tangere/multibody/link_motion.hpp"
-#include "tangere/multibody/passive_forces.hpp"
+#include "tangere/multibody/internal/data_memory.hpp"
+#include "tangere/multibody/internal/link_columns.hpp"
+#include "tangere/multibody/internal/link_motion.hpp"
+#include "tangere/multibody/internal/passive_forces.hpp"
 
 namespace tangere {
 

@@ -3,7 +3,7 @@
 #include <Eigen/Geometry>
 
 #include "tangere/math/error.hpp"
-#include "tangere/multibody/data_memory.hpp"
+#include "tangere/multibody/internal/data_memory.hpp"
 
 namespace tangere {
 namespace {

@@ -7,7 +7,7 @@
 #include "tangere/multibody/kinematics_derivatives.hpp"
 
 #include "tangere/math/error.hpp"
-#include "tangere/multibody/data_memory.hpp"
+#include "tangere/multibody/internal/data_memory.hpp"
 
 namespace tangere {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tangere/multibody/links_builder.hpp"
+#include "tangere/multibody/internal/links_builder.hpp"
 
 namespace tangere {
 namespace {

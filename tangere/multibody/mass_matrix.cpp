@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "tangere/math/error.hpp"
-#include "tangere/multibody/data_memory.hpp"
+#include "tangere/multibody/internal/data_memory.hpp"
 
 namespace tangere {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
-#include "tangere/multibody/links_builder.hpp"
+#include "tangere/multibody/internal/links_builder.hpp"
 #include "tangere/multibody/model_check.hpp"
 
 namespace tangere {

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/configuration.hpp"
-#include "tangere/multibody/data_memory.hpp"
+#include "tangere/multibody/internal/data_memory.hpp"
 
 namespace tangere {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/forward_dynamics.hpp"
-#include "tangere/multibody/link_columns.hpp"
-#include "tangere/multibody/links_builder.hpp"
+#include "tangere/multibody/internal/link_columns.hpp"
+#include "tangere/multibody/internal/links_builder.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 
 namespace tangere {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tangere/math/error.hpp"
-#include "tangere/proximity/conic_batch.hpp"
+#include "tangere/proximity/batch/internal/conic_batch.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 
 namespace tangere {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
-#include "tangere/proximity/distance_workspace.hpp"
-#include "tangere/proximity/pose_check.hpp"
+#include "tangere/proximity/distance/internal/distance_workspace.hpp"
+#include "tangere/proximity/internal/pose_check.hpp"
 
 namespace tangere {
 namespace {

@@ -21,7 +21,7 @@
 #include <Eigen/Dense>
 
 #include "tangere/math/error.hpp"
-#include "tangere/proximity/distance_workspace.hpp"
+#include "tangere/proximity/distance/internal/distance_workspace.hpp"
 
 namespace tangere {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <vector>
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
-#include "tangere/proximity/manifold_query.hpp"
-#include "tangere/proximity/pose_check.hpp"
+#include "tangere/proximity/manifold/internal/manifold_query.hpp"
+#include "tangere/proximity/internal/pose_check.hpp"
 
 namespace tangere {
 

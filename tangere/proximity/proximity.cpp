@@ -12,12 +12,12 @@
 #include <cmath>
 #include <string>
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/geometry/support.hpp"
 #include "tangere/math/error.hpp"
-#include "tangere/proximity/pose_check.hpp"
-#include "tangere/proximity/proximity_workspace.hpp"
-#include "tangere/solvers/qp_active_set.hpp"
+#include "tangere/proximity/internal/pose_check.hpp"
+#include "tangere/proximity/phi/internal/proximity_workspace.hpp"
+#include "tangere/solvers/qp/qp_active_set.hpp"
 
 namespace tangere {
 namespace {

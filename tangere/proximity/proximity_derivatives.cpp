@@ -8,7 +8,7 @@
 #include "tangere/proximity/proximity_derivatives.hpp"
 
 #include "tangere/math/so3.hpp"
-#include "tangere/proximity/proximity_workspace.hpp"
+#include "tangere/proximity/phi/internal/proximity_workspace.hpp"
 
 namespace tangere {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
-#include "tangere/proximity/pose_check.hpp"
-#include "tangere/proximity/scaling_workspace.hpp"
+#include "tangere/proximity/internal/pose_check.hpp"
+#include "tangere/proximity/scaling/internal/scaling_workspace.hpp"
 
 namespace tangere {
 namespace {

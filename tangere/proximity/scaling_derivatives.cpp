@@ -15,7 +15,7 @@
 #include <cstring>
 
 #include "tangere/math/error.hpp"
-#include "tangere/proximity/scaling_workspace.hpp"
+#include "tangere/proximity/scaling/internal/scaling_workspace.hpp"
 
 namespace tangere {
 namespace {

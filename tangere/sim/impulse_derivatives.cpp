@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tangere/math/error.hpp"
-#include "tangere/sim/bounce.hpp"
-#include "tangere/sim/step_products.hpp"
+#include "tangere/sim/impact/internal/bounce.hpp"
+#include "tangere/sim/internal/step_products.hpp"
 
 namespace tangere {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {

@@ -6,17 +6,17 @@
 
 #include <Eigen/Geometry>
 
-#include "tangere/geometry/check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/inverse_dynamics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
-#include "tangere/sim/bounce.hpp"
-#include "tangere/sim/bounce_chain.hpp"
-#include "tangere/sim/lone_body.hpp"
-#include "tangere/sim/smooth_step.hpp"
-#include "tangere/sim/workspace_memory.hpp"
+#include "tangere/sim/impact/internal/bounce.hpp"
+#include "tangere/sim/impact/internal/bounce_chain.hpp"
+#include "tangere/sim/internal/lone_body.hpp"
+#include "tangere/sim/internal/smooth_step.hpp"
+#include "tangere/sim/internal/workspace_memory.hpp"
 
 namespace tangere {
 namespace {

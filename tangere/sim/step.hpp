@@ -23,8 +23,8 @@
 #include <span>
 #include <vector>
 
-#include "tangere/contact/lcp.hpp"
-#include "tangere/contact/smooth_warm_start.hpp"
+#include "tangere/contact/hard/lcp.hpp"
+#include "tangere/contact/smooth/smooth_warm_start.hpp"
 #include "tangere/sim/world.hpp"
 
 namespace tangere {

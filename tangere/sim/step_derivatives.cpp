@@ -7,10 +7,10 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
-#include "tangere/sim/bounce.hpp"
-#include "tangere/sim/integration.hpp"
-#include "tangere/sim/smooth_step.hpp"
-#include "tangere/sim/step_products.hpp"
+#include "tangere/sim/impact/internal/bounce.hpp"
+#include "tangere/sim/internal/integration.hpp"
+#include "tangere/sim/internal/smooth_step.hpp"
+#include "tangere/sim/internal/step_products.hpp"
 
 namespace tangere {
 

@@ -8,8 +8,8 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
-#include "tangere/sim/bounce.hpp"
-#include "tangere/sim/step_products.hpp"
+#include "tangere/sim/impact/internal/bounce.hpp"
+#include "tangere/sim/internal/step_products.hpp"
 
 namespace tangere {
 namespace {

@@ -18,12 +18,12 @@
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
-#include "tangere/sim/bounce.hpp"
-#include "tangere/sim/bounce_chain.hpp"
-#include "tangere/sim/integration.hpp"
-#include "tangere/sim/smooth_step.hpp"
+#include "tangere/sim/impact/internal/bounce.hpp"
+#include "tangere/sim/impact/internal/bounce_chain.hpp"
+#include "tangere/sim/internal/integration.hpp"
+#include "tangere/sim/internal/smooth_step.hpp"
 #include "tangere/sim/step_parameters.hpp"
-#include "tangere/sim/workspace_memory.hpp"
+#include "tangere/sim/internal/workspace_memory.hpp"
 
 namespace tangere {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "tangere/contact/free_mover.hpp"
-#include "tangere/contact/smooth_support.hpp"
-#include "tangere/geometry/check.hpp"
+#include "tangere/contact/smooth/free_mover.hpp"
+#include "tangere/contact/smooth/smooth_support.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
-#include "tangere/sim/lone_body.hpp"
+#include "tangere/sim/internal/lone_body.hpp"
 
 namespace tangere {
 namespace {

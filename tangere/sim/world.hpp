@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "tangere/contact/collision_scene.hpp"
+#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/options.hpp"
-#include "tangere/contact/row_scales.hpp"
+#include "tangere/contact/scene/row_scales.hpp"
 #include "tangere/contact/smooth_options.hpp"
 #include "tangere/multibody/actuator.hpp"
 #include "tangere/multibody/model.hpp"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tangere/io/recording_reader.hpp"
-#include "tangere/io/recording_text.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 
 namespace tangere::cli {
 namespace {

@@ -1,13 +1,13 @@
 /// How contacts change as shapes do: the same for shapes of any size.
 
-#include "tangere/contact/contact_size.hpp"
+#include "tangere/contact/scene/contact_size.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
 #include <functional>
 
-#include "tangere/contact/contact_frame.hpp"
+#include "tangere/contact/scene/contact_frame.hpp"
 #include "tests/support/matrix_near.hpp"
 
 namespace tangere::test {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "tangere/io/mjcf_reader.hpp"
-#include "tangere/io/mjcf_writer.hpp"
+#include "tangere/io/robot/mjcf_reader.hpp"
+#include "tangere/io/robot/mjcf_writer.hpp"
 #include "tangere/math/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tangere/geometry/mesh_hull.hpp"
-#include "tangere/io/mesh_parsers.hpp"
+#include "tangere/io/mesh/internal/mesh_parsers.hpp"
 #include "tangere/math/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

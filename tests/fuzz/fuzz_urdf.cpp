@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "tangere/io/urdf_reader.hpp"
-#include "tangere/io/urdf_writer.hpp"
+#include "tangere/io/robot/urdf_reader.hpp"
+#include "tangere/io/robot/urdf_writer.hpp"
 #include "tangere/math/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 /// Heights above a hull by boxes of points, against every face with every point.
 
-#include "tangere/geometry/point_tree.hpp"
+#include "tangere/geometry/internal/point_tree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "tangere/io/markup.hpp"
+#include "tangere/io/text/markup.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tangere/io/mjcf_writer.hpp"
-#include "tangere/io/urdf_writer.hpp"
+#include "tangere/io/robot/mjcf_writer.hpp"
+#include "tangere/io/robot/urdf_writer.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::test {

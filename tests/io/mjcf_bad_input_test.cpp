@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tangere/io/mjcf_reader.hpp"
+#include "tangere/io/robot/mjcf_reader.hpp"
 #include "tangere/math/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <numbers>
 
-#include "tangere/io/mjcf_reader.hpp"
+#include "tangere/io/robot/mjcf_reader.hpp"
 #include "tangere/math/so3.hpp"
 #include "tests/support/matrix_near.hpp"
 

@@ -1,4 +1,4 @@
-#include "tangere/io/mjcf_reader.hpp"
+#include "tangere/io/robot/mjcf_reader.hpp"
 
 #include <gtest/gtest.h>
 

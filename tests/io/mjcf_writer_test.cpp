@@ -1,10 +1,10 @@
-#include "tangere/io/mjcf_writer.hpp"
+#include "tangere/io/robot/mjcf_writer.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tangere/geometry/support.hpp"
-#include "tangere/io/mjcf_reader.hpp"
-#include "tangere/io/urdf_reader.hpp"
+#include "tangere/io/robot/mjcf_reader.hpp"
+#include "tangere/io/robot/urdf_reader.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/multibody/configuration.hpp"

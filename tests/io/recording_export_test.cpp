@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tangere/geometry/support.hpp"
-#include "tangere/io/recording_model.hpp"
+#include "tangere/io/recording/recording_model.hpp"
 #include "tangere/io/recording_page.hpp"
 #include "tangere/math/error.hpp"
 #include "tests/support/all_shapes.hpp"

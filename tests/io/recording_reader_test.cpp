@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tangere/geometry/support.hpp"
-#include "tangere/io/recording_model.hpp"
-#include "tangere/io/recording_text.hpp"
+#include "tangere/io/recording/recording_model.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/io/scene_file.hpp"
 #include "tangere/io/shape_json.hpp"
 #include "tangere/math/error.hpp"

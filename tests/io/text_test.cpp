@@ -1,6 +1,6 @@
 /// Numbers and names in text.
 
-#include "tangere/io/text.hpp"
+#include "tangere/io/text/text.hpp"
 
 #include <gtest/gtest.h>
 

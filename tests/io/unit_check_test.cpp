@@ -1,6 +1,6 @@
 /// Wrong units get a notice; robots and scenes as they are get none.
 
-#include "tangere/io/unit_check.hpp"
+#include "tangere/io/robot/internal/unit_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tangere/io/scene_file.hpp"
-#include "tangere/io/urdf_reader.hpp"
+#include "tangere/io/robot/urdf_reader.hpp"
 #include "tangere/math/error.hpp"
 #include "tests/support/robot_files.hpp"
 

@@ -1,4 +1,4 @@
-#include "tangere/io/urdf_reader.hpp"
+#include "tangere/io/robot/urdf_reader.hpp"
 
 #include <gtest/gtest.h>
 

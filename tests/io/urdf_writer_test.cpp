@@ -1,4 +1,4 @@
-#include "tangere/io/urdf_writer.hpp"
+#include "tangere/io/robot/urdf_writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "tangere/geometry/bounds.hpp"
 #include "tangere/geometry/mesh_hull.hpp"
-#include "tangere/io/urdf_reader.hpp"
+#include "tangere/io/robot/urdf_reader.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/math/so3.hpp"

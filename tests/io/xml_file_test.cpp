@@ -1,4 +1,4 @@
-#include "tangere/io/xml_file.hpp"
+#include "tangere/io/text/xml_file.hpp"
 
 #include <gtest/gtest.h>
 

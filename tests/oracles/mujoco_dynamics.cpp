@@ -20,7 +20,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "tangere/io/mjcf_writer.hpp"
+#include "tangere/io/robot/mjcf_writer.hpp"
 #include "tests/oracles/dynamics_comparison.hpp"
 
 namespace tangere::oracle {

@@ -1,7 +1,7 @@
 /// Exits of the ray from rounded simplices, by their own certificate: a point of the simplex at the ball's radius from
 /// the exit, and a plane there that no corner's ball crosses.
 
-#include "tangere/proximity/rounded_exit.hpp"
+#include "tangere/proximity/scaling/internal/rounded_exit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,12 +8,12 @@
 #include <Eigen/Geometry>
 #include <Eigen/SVD>
 
-#include "tangere/contact/single_level.hpp"
+#include "tangere/contact/smooth/single_level.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/sim/rollout.hpp"
-#include "tangere/solvers/cone_product.hpp"
+#include "tangere/solvers/ncp/cone_product.hpp"
 #include "tests/sim/smooth_support.hpp"
 #include "tests/support/all_shapes.hpp"
 #include "tests/support/matrix_near.hpp"

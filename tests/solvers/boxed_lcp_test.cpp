@@ -1,7 +1,7 @@
 /// The contact problem in the space of its rows, against closed forms and against its own conditions, which are checked
 /// here without the solver.
 
-#include "tangere/solvers/boxed_lcp.hpp"
+#include "tangere/solvers/lcp/boxed_lcp.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tangere/solvers/conic.hpp"
+#include "tangere/solvers/conic/conic.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tangere/solvers/ncp.hpp"
+#include "tangere/solvers/ncp/ncp.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
-#include "tangere/solvers/cone_product.hpp"
-#include "tangere/solvers/dense_ncp.hpp"
+#include "tangere/solvers/ncp/cone_product.hpp"
+#include "tangere/solvers/ncp/dense_ncp.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
 

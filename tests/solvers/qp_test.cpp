@@ -1,7 +1,7 @@
 /// Quadratic programs: the interior point against known solutions, the active set against the interior point, and the
 /// sensitivities of both against finite differences.
 
-#include "tangere/solvers/qp.hpp"
+#include "tangere/solvers/qp/qp.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
-#include "tangere/solvers/qp_active_set.hpp"
-#include "tangere/solvers/qp_interior_point.hpp"
-#include "tangere/solvers/qp_sensitivity.hpp"
+#include "tangere/solvers/qp/qp_active_set.hpp"
+#include "tangere/solvers/qp/qp_interior_point.hpp"
+#include "tangere/solvers/qp/qp_sensitivity.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"

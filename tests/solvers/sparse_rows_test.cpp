@@ -1,6 +1,6 @@
 /// Problems by their parts against the same by their matrix, and the sparse factorisation against a dense one.
 
-#include "tangere/solvers/sparse_rows.hpp"
+#include "tangere/solvers/lcp/sparse_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
-#include "tangere/solvers/block_lu.hpp"
-#include "tangere/solvers/boxed_lcp.hpp"
+#include "tangere/solvers/lcp/internal/block_lu.hpp"
+#include "tangere/solvers/lcp/boxed_lcp.hpp"
 
 namespace tangere::test {
 namespace {

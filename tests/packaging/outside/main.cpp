@@ -13,7 +13,7 @@
 #include "tangere/math/so3.hpp"
 #include "tangere/proximity/scaling.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
-#include "tangere/solvers/conic.hpp"
+#include "tangere/solvers/conic/conic.hpp"
 #include "tangere/version.hpp"
 
 namespace {
