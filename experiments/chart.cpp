@@ -82,8 +82,8 @@ std::string frame(const Chart& chart, const Scale& x, const Scale& y) {
       "<text x=\"%.0f\" y=\"22\" font-size=\"15\" text-anchor=\"middle\">%s</text>\n"
       "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n"
       "<text transform=\"translate(18 %.0f) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
-      middle_x, detail::escaped(chart.title).c_str(), middle_x, kHeight - 14.0, detail::escaped(chart.x.title).c_str(),
-      0.5 * (y.from + y.to), detail::escaped(chart.y.title).c_str());
+      middle_x, internal::escaped(chart.title).c_str(), middle_x, kHeight - 14.0, internal::escaped(chart.x.title).c_str(),
+      0.5 * (y.from + y.to), internal::escaped(chart.y.title).c_str());
   for (int i = 0; i < y.num_ticks(); ++i) {
     const double at = y.on_paper(y.tick_mark(i));
     out += cli::formatted(
@@ -125,7 +125,7 @@ std::string drawn(const ChartLine& line, std::size_t index, const Scale& x, cons
                         path.c_str(), color) +
          cli::formatted("<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%s</text>\n", x.to + 12.0,
                         kTop + 8.0 + 18.0 * static_cast<double>(index), color,
-                        detail::escaped(line.name + (path.empty() ? ": none" : "")).c_str());
+                        internal::escaped(line.name + (path.empty() ? ": none" : "")).c_str());
 }
 
 std::string panel(const Chart& chart) {

@@ -5,8 +5,7 @@
 
 Dependencies point one way (docs/architecture.md). Every `#include "tangere/<module>/..."` of tangere/, apps/ and python/
 must name a module that the including one is allowed to see. A header below an `internal/` folder is for its own
-module alone and lives in namespace tangere::internal. A header that is installed (tangere/public_headers.txt) includes
-installed headers only. Exit code 1 and one line per finding otherwise.
+module alone. A header that is installed (tangere/public_headers.txt) includes installed headers only. Exit code 1 and one line per finding otherwise.
 """
 
 import re

@@ -8,7 +8,7 @@
 namespace tangere::cli {
 namespace {
 
-using detail::escaped;
+using internal::escaped;
 
 constexpr std::string_view kStyle = R"(<style>
   :root { color-scheme: light dark; --ink: #1f2937; --soft: #64748b; --line: #e2e8f0; --card: #fff; --page: #f4f6f9; --accent: #1d6fe0; }

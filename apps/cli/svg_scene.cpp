@@ -211,7 +211,7 @@ void SvgScene::dot(const Vector3& at, double radius, const Colour& colour) {
 void SvgScene::text(double x, double y, double size, const Colour& colour, const std::string& text, bool bold) {
   body_ += formatted("<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" fill=\"%s\"%s>", x, y, size, hex(colour).c_str(),
                      bold ? " font-weight=\"600\"" : "");
-  body_ += detail::escaped(text) + "</text>\n";
+  body_ += internal::escaped(text) + "</text>\n";
 }
 
 void SvgScene::swatch(double x, double y, const Colour& colour, double opacity) {

@@ -7,16 +7,16 @@
 namespace tangere {
 
 void ContactOptions::verify() const {
-  detail::require_range("margin", margin, 0.0, 1e3);
-  detail::require_range("correction", correction, 0.0, 1.0);
-  detail::require_range("touching", touching, 0.0, 1e3);
-  detail::require_range("correction_speed", correction_speed, 0.0, 1e6);
-  detail::require_range("bounce_speed", bounce_speed, 0.0, 1e6);
-  detail::require_range("torsional_friction", torsional_friction, 0.0, 1e3);
-  detail::require_range("rolling_friction", rolling_friction, 0.0, 1e3);
-  detail::require_range("compliance", compliance, 1e-10, 1e-2);
+  internal::require_range("margin", margin, 0.0, 1e3);
+  internal::require_range("correction", correction, 0.0, 1.0);
+  internal::require_range("touching", touching, 0.0, 1e3);
+  internal::require_range("correction_speed", correction_speed, 0.0, 1e6);
+  internal::require_range("bounce_speed", bounce_speed, 0.0, 1e6);
+  internal::require_range("torsional_friction", torsional_friction, 0.0, 1e3);
+  internal::require_range("rolling_friction", rolling_friction, 0.0, 1e3);
+  internal::require_range("compliance", compliance, 1e-10, 1e-2);
   if (!(tolerance > 0.0 && tolerance < 1.0))
-    throw InputError("tolerance", "must be above 0 and below 1, got " + detail::to_text(tolerance));
+    throw InputError("tolerance", "must be above 0 and below 1, got " + internal::to_text(tolerance));
 }
 
 }  // namespace tangere

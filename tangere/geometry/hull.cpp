@@ -24,11 +24,11 @@ namespace {
 constexpr double kUnbounded = 1e-10;
 
 [[noreturn]] void throw_unbounded(const Vector3& direction) {
-  throw InputError("A", "unbounded, no face towards " + detail::to_text(direction));
+  throw InputError("A", "unbounded, no face towards " + internal::to_text(direction));
 }
 
 /// The extreme points of a hull and its facets over them. A point on fewer than three facets is not extreme.
-Hull assemble(const MatrixX3& points, const std::vector<detail::HullFacet>& facets) {
+Hull assemble(const MatrixX3& points, const std::vector<internal::HullFacet>& facets) {
   std::vector<int> incidences(static_cast<std::size_t>(points.rows()), 0);
   for (const auto& facet : facets)
     for (int i : facet.points) ++incidences[static_cast<std::size_t>(i)];
@@ -49,7 +49,7 @@ Hull assemble(const MatrixX3& points, const std::vector<detail::HullFacet>& face
     for (int i : facet.points)
       if (kept_as[static_cast<std::size_t>(i)] >= 0) face.push_back(kept_as[static_cast<std::size_t>(i)]);
     if (face.size() < 3) continue;
-    const Vector3 normal = detail::polygon_normal(hull.vertices, face);
+    const Vector3 normal = internal::polygon_normal(hull.vertices, face);
     normals.push_back(normal.dot(facet.normal) > 0.0 ? normal.normalized() : facet.normal);
     hull.faces.push_back(std::move(face));
   }
@@ -73,11 +73,11 @@ void check_half_spaces(const MatrixX3& A, const VectorX& b) {
   for (Eigen::Index i = 0; i < A.rows(); ++i) {
     const std::string index = "[" + std::to_string(i) + "]";
     if (!A.row(i).allFinite())
-      throw InputError("A" + index, "must be finite, got " + detail::to_text(A.row(i).transpose()));
+      throw InputError("A" + index, "must be finite, got " + internal::to_text(A.row(i).transpose()));
     if (!(A.row(i).norm() > 0.0)) throw InputError("A" + index, "must not be zero");
-    detail::require_finite("b" + index, b[i]);
+    internal::require_finite("b" + index, b[i]);
     if (!(b[i] > 0.0))
-      throw InputError("b" + index, "must be positive, got " + detail::to_text(b[i]) + ": the origin is " +
+      throw InputError("b" + index, "must be positive, got " + internal::to_text(b[i]) + ": the origin is " +
                                         (b[i] < 0.0 ? "outside" : "on") + " face " + std::to_string(i) +
                                         " (use recentred)");
   }
@@ -90,13 +90,13 @@ Hull hull_of_points(const MatrixX3& points) {
   for (Eigen::Index i = 0; i < points.rows(); ++i)
     if (!points.row(i).allFinite())
       throw InputError("vertices[" + std::to_string(i) + "]",
-                       "must be finite, got " + detail::to_text(points.row(i).transpose()));
+                       "must be finite, got " + internal::to_text(points.row(i).transpose()));
   if (points.rows() < 4)
     throw InputError("vertices", "must be at least four points, got " + std::to_string(points.rows()));
-  const detail::QhullResult result = detail::convex_hull(points);
+  const internal::QhullResult result = internal::convex_hull(points);
   if (result.flat)
     throw InputError("vertices",
-                     "flat, all points lie in a plane with the normal " + detail::to_text(result.flat_normal));
+                     "flat, all points lie in a plane with the normal " + internal::to_text(result.flat_normal));
   return assemble(points, result.facets);
 }
 
@@ -112,7 +112,7 @@ Hull hull_of_half_spaces(const MatrixX3& A, const VectorX& b) {
   const MatrixX3 dual = (unit * distances.cwiseInverse()).asDiagonal() * normals;
 
   // fewer than four faces, or all dual points in a plane: open on the side of the plane where the origin is
-  const detail::QhullResult result = detail::convex_hull(dual);
+  const internal::QhullResult result = internal::convex_hull(dual);
   if (result.flat) {
     const Vector3 total = dual.colwise().sum().transpose();
     const double side = total.dot(result.flat_normal);
@@ -122,7 +122,7 @@ Hull hull_of_half_spaces(const MatrixX3& A, const VectorX& b) {
   // each dual facet is a vertex: the meeting point of its planes
   MatrixX3 vertices(static_cast<Eigen::Index>(result.facets.size()), 3);
   for (std::size_t f = 0; f < result.facets.size(); ++f) {
-    const detail::HullFacet& facet = result.facets[f];
+    const internal::HullFacet& facet = result.facets[f];
     if (facet.offset <= kUnbounded) throw_unbounded(facet.normal);
     const auto count = static_cast<Eigen::Index>(facet.points.size());
     // aligned ones: the sums of others go by their addresses, and so would the last bits

@@ -20,22 +20,22 @@
 namespace tangere {
 namespace {
 
-using detail::Moments;
+using internal::Moments;
 
-Moments core_moments(const detail::RoundedCore& core) {
-  using Dimension = detail::RoundedCore::Dimension;
+Moments core_moments(const internal::RoundedCore& core) {
+  using Dimension = internal::RoundedCore::Dimension;
   switch (core.dimension) {
     case Dimension::point:
-      return detail::ball_moments(core.radius).posed(Pose::translation(core.points.row(0).transpose()));
+      return internal::ball_moments(core.radius).posed(Pose::translation(core.points.row(0).transpose()));
     case Dimension::segment: {
       const Vector3 along = (core.points.row(1) - core.points.row(0)).transpose();
       const Matrix3 R = Eigen::Quaterniond::FromTwoVectors(Vector3::UnitX(), along).toRotationMatrix();
       const Vector3 middle = 0.5 * (core.points.row(0) + core.points.row(1)).transpose();
-      return detail::capsule_moments(core.radius, along.norm()).posed(Pose(R, middle));
+      return internal::capsule_moments(core.radius, along.norm()).posed(Pose(R, middle));
     }
     default:
-      return core.radius > 0.0 ? detail::rounded_polyhedron_moments(core.hull, core.radius)
-                               : detail::polyhedron_moments(core.hull);
+      return core.radius > 0.0 ? internal::rounded_polyhedron_moments(core.hull, core.radius)
+                               : internal::polyhedron_moments(core.hull);
   }
 }
 
@@ -134,7 +134,7 @@ class SupportSurface {
   /// One triangle and its four quarters: the error goes with the square of the edges, so both give a better one.
   void add_leaf(const Corner& a, const Corner& b, const Corner& c, const Corner& bc, const Corner& ca,
                 const Corner& ab) {
-    using detail::tetrahedron_moments;
+    using internal::tetrahedron_moments;
     Moments fine = tetrahedron_moments(a.point, ab.point, ca.point);
     fine += tetrahedron_moments(b.point, bc.point, ab.point);
     fine += tetrahedron_moments(c.point, ca.point, bc.point);
@@ -154,7 +154,7 @@ class SupportSurface {
 Moments sum_moments(const Shape& shape, const MinkowskiSum& sum) {
   Vector3 center = Vector3::Zero();
   for (const ShapePart& part : sum.parts) center += part.X.p;
-  const Matrix3 S = detail::even_directions(shape);
+  const Matrix3 S = internal::even_directions(shape);
   Moments last = SupportSurface(shape, S, center, 4e-3).moments();
   Moments extrapolated = last;
   for (double sag = 1e-3; sag > 3e-6; sag /= 4.0) {
@@ -172,7 +172,7 @@ Moments sum_moments(const Shape& shape, const MinkowskiSum& sum) {
 struct MomentsOf {
   const Shape& shape;
 
-  Moments operator()(const Sphere& sphere) const { return detail::ball_moments(sphere.radius); }
+  Moments operator()(const Sphere& sphere) const { return internal::ball_moments(sphere.radius); }
   Moments operator()(const Ellipsoid& ellipsoid) const {
     const double ball = 4.0 / 3.0 * std::numbers::pi;
     const Vector3& a = ellipsoid.semi_axes;
@@ -183,11 +183,11 @@ struct MomentsOf {
     return moments;
   }
   Moments operator()(const Box& box) const { return Moments::centred(box.size.prod(), box.size.cwiseAbs2() / 12.0); }
-  Moments operator()(const Polytope&) const { return detail::polyhedron_moments(shape.set().core); }
+  Moments operator()(const Polytope&) const { return internal::polyhedron_moments(shape.set().core); }
   Moments operator()(const RoundedPolytope& rounded) const {
-    return detail::rounded_polyhedron_moments(shape.set().core, rounded.radius);
+    return internal::rounded_polyhedron_moments(shape.set().core, rounded.radius);
   }
-  Moments operator()(const Capsule& capsule) const { return detail::capsule_moments(capsule.radius, capsule.length); }
+  Moments operator()(const Capsule& capsule) const { return internal::capsule_moments(capsule.radius, capsule.length); }
   Moments operator()(const Cylinder& cylinder) const {
     const double R2 = cylinder.radius * cylinder.radius;
     const double L = cylinder.length;
@@ -199,10 +199,10 @@ struct MomentsOf {
     const double across = 3.0 / 20.0 * base * base;
     return Moments::centred(std::numbers::pi / 3.0 * base * base * H, Vector3(3.0 / 80.0 * H * H, across, across));
   }
-  Moments operator()(const PaddedPolygon&) const { return core_moments(*detail::rounded_core(shape)); }
+  Moments operator()(const PaddedPolygon&) const { return core_moments(*internal::rounded_core(shape)); }
   Moments operator()(const HalfSpace&) const { throw InputError("halfspace", "has no finite mass"); }
   Moments operator()(const MinkowskiSum& sum) const {
-    if (const auto core = detail::rounded_core(shape)) return core_moments(*core);
+    if (const auto core = internal::rounded_core(shape)) return core_moments(*core);
     return sum_moments(shape, sum);
   }
   Moments operator()(const Bundle& bundle) const {
@@ -223,12 +223,12 @@ MassProperties from_moments(const Moments& moments, double density) {
 }  // namespace
 
 MassProperties mass_properties(const Shape& shape, double density) {
-  detail::require_positive("density", density);
+  internal::require_positive("density", density);
   return from_moments(std::visit(MomentsOf{shape}, shape.spec()), density);
 }
 
 MassProperties mass_properties(const TriangleMesh& mesh, double density) {
-  detail::require_positive("density", density);
+  internal::require_positive("density", density);
   if (mesh.triangles.empty()) throw InputError("mesh", "has no triangles");
   // about a point of the mesh, so that far from the origin nothing cancels
   const auto vertex = [&](int i) -> const Vector3& { return mesh.vertices[static_cast<std::size_t>(i)]; };
@@ -236,12 +236,12 @@ MassProperties mass_properties(const TriangleMesh& mesh, double density) {
   Moments total;
   double size = 0.0;
   for (const auto& [a, b, c] : mesh.triangles) {
-    const Moments part = detail::tetrahedron_moments(vertex(a) - origin, vertex(b) - origin, vertex(c) - origin);
+    const Moments part = internal::tetrahedron_moments(vertex(a) - origin, vertex(b) - origin, vertex(c) - origin);
     total += part;
     size += std::abs(part.volume);
   }
   if (!(total.volume > 1e-9 * size))
-    throw InputError("mesh", "must enclose a positive volume, has " + detail::to_text(total.volume));
+    throw InputError("mesh", "must enclose a positive volume, has " + internal::to_text(total.volume));
   return posed(from_moments(total, density), Pose::translation(origin));
 }
 

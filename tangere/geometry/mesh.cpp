@@ -82,8 +82,8 @@ TriangleMesh capsule_mesh(double radius, double half, int resolution) {
   return revolve(profile, resolution);
 }
 
-TriangleMesh core_mesh(const detail::RoundedCore& core, int resolution) {
-  using Dimension = detail::RoundedCore::Dimension;
+TriangleMesh core_mesh(const internal::RoundedCore& core, int resolution) {
+  using Dimension = internal::RoundedCore::Dimension;
   if (core.dimension == Dimension::point || core.dimension == Dimension::segment) {
     const Vector3 begin = core.points.row(0).transpose();
     const Vector3 end = core.points.row(core.points.rows() - 1).transpose();
@@ -96,7 +96,7 @@ TriangleMesh core_mesh(const detail::RoundedCore& core, int resolution) {
     return mesh;
   }
   if (core.radius > 0.0)
-    return from_hull(hull_of_points(detail::rounded_surface_points(core.hull, core.radius, resolution)));
+    return from_hull(hull_of_points(internal::rounded_surface_points(core.hull, core.radius, resolution)));
   return from_hull(core.hull);
 }
 
@@ -144,8 +144,8 @@ struct MeshOf {
   /// Boxes, polytopes, padded shapes and Minkowski sums.
   template <class Spec>
   TriangleMesh operator()(const Spec&) const {
-    if (const auto core = detail::rounded_core(shape)) return core_mesh(*core, options.resolution);
-    return from_hull(hull_of_points(detail::support_points(shape, options.resolution)));
+    if (const auto core = internal::rounded_core(shape)) return core_mesh(*core, options.resolution);
+    return from_hull(hull_of_points(internal::support_points(shape, options.resolution)));
   }
 };
 
@@ -153,7 +153,7 @@ struct MeshOf {
 
 void MeshOptions::verify() const {
   if (resolution < 3) throw InputError("resolution", "must be at least 3, got " + std::to_string(resolution));
-  detail::require_positive("half_space_size", half_space_size);
+  internal::require_positive("half_space_size", half_space_size);
 }
 
 TriangleMesh mesh(const Shape& shape, const MeshOptions& options) {

@@ -43,13 +43,13 @@ Normalised normalised(const TriangleMesh& mesh) {
   for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
     const Vector3& vertex = mesh.vertices[i];
     if (!vertex.allFinite())
-      throw InputError("mesh.vertices[" + std::to_string(i) + "]", "must be finite, got " + detail::to_text(vertex));
+      throw InputError("mesh.vertices[" + std::to_string(i) + "]", "must be finite, got " + internal::to_text(vertex));
     low = low.cwiseMin(vertex).eval();
     high = high.cwiseMax(vertex).eval();
   }
   Normalised result{{}, 0.5 * (low + high), (high - low).maxCoeff()};
-  if (!(result.size >= detail::kSmallestSize && result.size <= detail::kLargestSize))
-    throw InputError("mesh", "must have a size, got " + detail::to_text(result.size));
+  if (!(result.size >= internal::kSmallestSize && result.size <= internal::kLargestSize))
+    throw InputError("mesh", "must have a size, got " + internal::to_text(result.size));
   for (const Vector3& vertex : mesh.vertices) result.points.emplace_back((vertex - result.middle) / result.size);
   return result;
 }
@@ -161,7 +161,7 @@ class HullGrower {
   double highest(const Hull& hull) {
     tree_.heights(hull, 0.0, heights_);
     double result = 0.0;
-    for (const detail::Height& each : heights_) result = std::max(result, each.height);
+    for (const internal::Height& each : heights_) result = std::max(result, each.height);
     return result;
   }
 
@@ -187,9 +187,9 @@ class HullGrower {
   }
 
   const Points& points_;
-  detail::PointTree tree_;
+  internal::PointTree tree_;
   std::vector<int> candidates_;
-  std::vector<detail::Height> heights_;
+  std::vector<internal::Height> heights_;
 };
 
 /// Every other corner of the faces that have too many taken off, until none has.
@@ -231,7 +231,7 @@ MeshHull hull_of_mesh(const TriangleMesh& mesh, const MeshHullOptions& options) 
       with_small_faces(grower.grow(first_points(points, axes), options.max_vertices), options.max_face_corners);
 
   // about the centroid
-  const detail::Moments moments = detail::polyhedron_moments(hull);
+  const internal::Moments moments = internal::polyhedron_moments(hull);
   const Vector3 centroid = moments.first / moments.volume;
   VectorX distances(hull.offsets.size());
   for (Eigen::Index i = 0; i < distances.size(); ++i)
@@ -250,12 +250,12 @@ std::string describe(const MeshHull& hull) {
   const double size = hull.shape.set().outer_radius;
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (hull.thickened > 0.0) add("the mesh is flat and was made " + detail::to_text(hull.thickened) + " m thick");
+  if (hull.thickened > 0.0) add("the mesh is flat and was made " + internal::to_text(hull.thickened) + " m thick");
   if (hull.inside > 0.01 * size && hull.thickened == 0.0)
-    add("the mesh is not convex, its hull is used (up to " + detail::to_text(hull.inside) + " m outside of it)");
+    add("the mesh is not convex, its hull is used (up to " + internal::to_text(hull.inside) + " m outside of it)");
   if (hull.outside > 1e-6 * size)
     add("the hull was reduced to " + std::to_string(hull.num_vertices) + " vertices, up to " +
-        detail::to_text(hull.outside) + " m inside of the mesh");
+        internal::to_text(hull.outside) + " m inside of the mesh");
   return text;
 }
 

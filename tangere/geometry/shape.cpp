@@ -23,7 +23,7 @@ Bundle flattened(const Bundle& bundle) {
   Bundle flat;
   for (std::size_t i = 0; i < bundle.parts.size(); ++i) {
     const ShapePart& part = bundle.parts[i];
-    detail::require_pose("bundle.parts[" + std::to_string(i) + "]", part.X);
+    internal::require_pose("bundle.parts[" + std::to_string(i) + "]", part.X);
     if (const Bundle* inner = part.shape.get_if<Bundle>()) {
       for (const ShapePart& nested : inner->parts) flat.parts.push_back({nested.shape, part.X * nested.X});
     } else {
@@ -55,12 +55,12 @@ ConicRows start_rows_of(const ConvexSet& set) {
 
 template <class Spec>
 std::vector<ConvexPart> parts_of(const Spec& spec) {
-  auto set = std::allocate_shared<ConvexSet>(BlockAllocator<ConvexSet>(), detail::make_set(spec));
+  auto set = std::allocate_shared<ConvexSet>(BlockAllocator<ConvexSet>(), internal::make_set(spec));
   const ConicRows& rows = set->rows;
   set->rows = ConicRows(rows.num_aux(), rows.num_orthant(), rows.num_cones(), rows.matrix(), rows.cone_dimension(),
                         set->aux_start);
   set->start_rows = start_rows_of(*set);
-  set->support = detail::support_terms(spec, *set);
+  set->support = internal::support_terms(spec, *set);
   return {{std::move(set), Pose(), 0}};
 }
 
@@ -79,7 +79,7 @@ Shape::Shape(ShapeSpec spec) {
   if (auto* bundle = std::get_if<Bundle>(&data->spec)) *bundle = flattened(*bundle);
   data->parts = std::visit([](const auto& s) { return parts_of(s); }, data->spec);
 
-  detail::ParameterList list = detail::parameters_of(data->spec);
+  internal::ParameterList list = internal::parameters_of(data->spec);
   data->parameters = Eigen::Map<const VectorX>(list.values.data(), static_cast<Eigen::Index>(list.values.size()));
   data->parameter_names = std::move(list.names);
   if (!std::holds_alternative<Bundle>(data->spec)) {
@@ -115,11 +115,11 @@ Shape Shape::with_parameters(const VectorX& parameters) const {
   if (parameters.size() != data_->parameters.size())
     throw InputError("parameters", "must be " + std::to_string(data_->parameters.size()) + " numbers, got " +
                                        std::to_string(parameters.size()));
-  return Shape(detail::with_parameters_of(data_->spec, parameters));
+  return Shape(internal::with_parameters_of(data_->spec, parameters));
 }
 
 Polytope Polytope::from_vertices(const MatrixX3& vertices) {
-  Hull hull = detail::with_prefix("polytope", [&] { return hull_of_points(vertices); });
+  Hull hull = internal::with_prefix("polytope", [&] { return hull_of_points(vertices); });
   return {std::move(hull.normals), std::move(hull.offsets)};
 }
 

@@ -137,11 +137,11 @@ std::shared_ptr<const SupportTerms> make_support_terms(const SupportSum& sum, co
   return result;
 }
 
-namespace detail {
+namespace internal {
 
 std::shared_ptr<const SupportTerms> support_terms(const ShapeSpec& spec, const ConvexSet& set) {
   return make_support_terms(std::visit(MakeSum{set}, spec), set);
 }
 
-}  // namespace detail
+}  // namespace internal
 }  // namespace tangere

@@ -66,15 +66,15 @@ std::string read_bytes(const std::filesystem::path& file) {
 
 TriangleMesh read(const std::filesystem::path& file, std::vector<Notice>* notices) {
   const std::string ending = lower_case_ending(file);
-  if (ending == ".obj") return detail::parse_obj(read_bytes(file), file.string(), notices);
-  if (ending == ".stl") return detail::parse_stl(read_bytes(file), file.string());
+  if (ending == ".obj") return internal::parse_obj(read_bytes(file), file.string(), notices);
+  if (ending == ".stl") return internal::parse_stl(read_bytes(file), file.string());
   if (is_for_assimp(ending)) {
     require_readable_size(file);
     if (ending == ".dae")
-      detail::check_collada(file);
+      internal::check_collada(file);
     else
-      detail::check_gltf(file);
-    return detail::read_with_assimp(file);
+      internal::check_gltf(file);
+    return internal::read_with_assimp(file);
   }
   throw InputError(file.string(), "must be a mesh file (.obj, .stl, .dae, .gltf, .glb)");
 }
@@ -83,17 +83,17 @@ TriangleMesh read(const std::filesystem::path& file, std::vector<Notice>* notice
 
 TriangleMesh load_mesh(const std::filesystem::path& file, const Vector3& scale, std::vector<Notice>* notices) {
   for (int i = 0; i < 3; ++i)
-    if (!(std::abs(scale[i]) >= detail::kSmallestSize && std::abs(scale[i]) <= detail::kLargestSize))
-      throw InputError(file.string() + ": scale", "must be finite and not zero, got " + detail::to_text(scale));
+    if (!(std::abs(scale[i]) >= internal::kSmallestSize && std::abs(scale[i]) <= internal::kLargestSize))
+      throw InputError(file.string() + ": scale", "must be finite and not zero, got " + internal::to_text(scale));
   TriangleMesh mesh = read(file, notices);
   for (Vector3& vertex : mesh.vertices) {
     vertex = vertex.cwiseProduct(scale).eval();
-    if (!(vertex.cwiseAbs().maxCoeff() <= detail::kLargestSize))
-      throw InputError(file.string(), "has a vertex too far away, " + detail::to_text(vertex));
+    if (!(vertex.cwiseAbs().maxCoeff() <= internal::kLargestSize))
+      throw InputError(file.string(), "has a vertex too far away, " + internal::to_text(vertex));
   }
   if (scale.prod() < 0.0)
     for (auto& triangle : mesh.triangles) std::swap(triangle[1], triangle[2]);
-  mesh = detail::cleaned(mesh);
+  mesh = internal::cleaned(mesh);
   if (mesh.triangles.empty()) throw InputError(file.string(), "has no triangles");
   return mesh;
 }
@@ -106,7 +106,7 @@ bool is_mesh_file(const std::filesystem::path& file) {
   return ending == ".obj" || ending == ".stl";
 }
 
-namespace detail {
+namespace internal {
 
 TriangleMesh cleaned(const TriangleMesh& mesh) {
   // vertices in the order of their coordinates: equal ones are neighbours, and the first in the file stands for all
@@ -178,5 +178,5 @@ void fail_at_line(const std::string& name, int line, const std::string& reason) 
   throw InputError(name + ":" + std::to_string(line), reason);
 }
 
-}  // namespace detail
+}  // namespace internal
 }  // namespace tangere

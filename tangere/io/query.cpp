@@ -13,7 +13,7 @@
 namespace tangere {
 namespace {
 
-using detail::JsonValue;
+using internal::JsonValue;
 using Json = nlohmann::ordered_json;
 
 // reading
@@ -41,7 +41,7 @@ struct Query {
 
 Posed read_posed(const JsonValue& value) {
   value.require_fields({"shape", "position", "quaternion"});
-  return {detail::read_shape(value.at("shape")), detail::read_pose(value)};
+  return {internal::read_shape(value.at("shape")), internal::read_pose(value)};
 }
 
 void read_version(const JsonValue& root) {
@@ -296,13 +296,13 @@ QueryAnswer answer_query_line(std::string_view line, std::size_t line_number, Sc
   if (line.size() > kMaxQueryLine) return answer_long_query_line(line_number);
   Json out = Json::object();
   try {
-    const detail::JsonDocument document(line);
+    const internal::JsonDocument document(line);
     const JsonValue root = document.root();
     // the id first: errors carry it too
     if (const auto id = root.find("id")) out["id"] = Json::parse(id->identifier());
     answer(read_query(root), workspace, out);
     return {line_of(out), true};
-  } catch (const detail::JsonSyntaxError& error) {
+  } catch (const internal::JsonSyntaxError& error) {
     out["error"] = {
         {"line", line_number}, {"column", error.column()}, {"message", "malformed JSON: " + error.reason()}};
   } catch (const InputError& error) {

@@ -11,8 +11,8 @@
 namespace tangere {
 namespace {
 
-using detail::JsonDocument;
-using detail::JsonValue;
+using internal::JsonDocument;
+using internal::JsonValue;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -28,11 +28,11 @@ struct Side {
 };
 
 Side add_side(Recording& recording, const JsonValue& value, const std::string& name, const Vector4& color) {
-  const Shape shape = detail::read_shape(value.at("shape"));
+  const Shape shape = internal::read_shape(value.at("shape"));
   const int body = static_cast<int>(recording.bodies.size());
   add_shape(recording, {.body = body, .name = name, .color = color}, shape);
   recording.bodies.push_back(name + " (" + std::string(shape.type_name()) + ")");
-  return {name, detail::read_pose(value)};
+  return {name, internal::read_pose(value)};
 }
 
 /// Adds the bodies of a query and its frame, in which the bodies of earlier queries are absent. (Those of later ones

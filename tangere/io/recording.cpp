@@ -35,7 +35,7 @@ std::filesystem::path target_of(const std::filesystem::path& file) {
 /// Every so many steps is a frame.
 int stride(double time_step, double frames_per_second) {
   if (!(frames_per_second > 0.0 && std::isfinite(frames_per_second)))
-    throw InputError("frames_per_second", "must be above 0, got " + detail::to_text(frames_per_second));
+    throw InputError("frames_per_second", "must be above 0, got " + internal::to_text(frames_per_second));
   const double steps = std::ceil(1.0 / (frames_per_second * time_step) - 1e-6);
   return static_cast<int>(std::clamp(steps, 1.0, static_cast<double>(std::numeric_limits<int>::max())));
 }
@@ -45,12 +45,12 @@ RecordingStamp stamp_of(const World& world, RecordingStamp stamp) {
   const WorldOptions& options = world.options();
   const auto add = [&](const char* name, const std::string& value) { stamp.options.emplace_back(name, value); };
   add("formulation", std::string(to_string(options.formulation)));
-  if (options.formulation != Formulation::lcp) add("kappa", detail::to_text(options.smooth.kappa));
+  if (options.formulation != Formulation::lcp) add("kappa", internal::to_text(options.smooth.kappa));
   add("integrator", options.integrator == Integrator::semi_implicit ? "semi_implicit" : "explicit_position");
   add("bounce", options.contact.bounce == BounceMode::event ? "event" : "discrete");
-  add("margin", detail::to_text(options.contact.margin));
-  add("compliance", detail::to_text(options.contact.compliance));
-  add("correction", detail::to_text(options.contact.correction));
+  add("margin", internal::to_text(options.contact.margin));
+  add("compliance", internal::to_text(options.contact.compliance));
+  add("correction", internal::to_text(options.contact.correction));
   return stamp;
 }
 

@@ -23,15 +23,15 @@
 namespace tangere {
 namespace {
 
-using detail::JsonDocument;
-using detail::JsonValue;
+using internal::JsonDocument;
+using internal::JsonValue;
 
 constexpr int kMostEntries = 1 << 30;
 
 int count(std::size_t size) { return static_cast<int>(std::min<std::size_t>(size, kMostEntries)); }
 
 [[noreturn]] void refuse_size(const JsonValue& value, double number) {
-  value.fail("must be within ±" + detail::to_text(kMostCoordinate) + ", got " + detail::to_text(number));
+  value.fail("must be within ±" + internal::to_text(kMostCoordinate) + ", got " + internal::to_text(number));
 }
 
 /// Numbers that say where or when something is.
@@ -69,7 +69,7 @@ Vector3 read_point(const JsonValue& value) { return read_coordinates(value, 3); 
 
 Pose read_placement(const JsonValue& value) {
   if (const auto position = value.find("position")) (void)read_point(*position);
-  return detail::read_pose(value);
+  return internal::read_pose(value);
 }
 
 RecordedPose read_body_pose(const JsonValue& value) {
@@ -77,7 +77,7 @@ RecordedPose read_body_pose(const JsonValue& value) {
   const VectorX numbers = value.numbers(7);
   const double length = numbers.tail<4>().stableNorm();
   if (!(std::abs(length - 1.0) <= 1e-6))
-    value.fail("the quaternion (last four numbers) must have unit length, got length " + detail::to_text(length));
+    value.fail("the quaternion (last four numbers) must have unit length, got length " + internal::to_text(length));
   for (Eigen::Index i = 0; i < 3; ++i)
     if (!(std::abs(numbers[i]) <= kMostCoordinate)) refuse_size(value[static_cast<std::size_t>(i)], numbers[i]);
   RecordedPose pose;
@@ -145,7 +145,7 @@ void check_size(const JsonValue& value, const Shape& shape) {
   const auto* plane = shape.get_if<HalfSpace>();
   const double size = plane != nullptr ? plane->offset / plane->normal.stableNorm() : shape.set().outer_radius;
   if (!(std::abs(size) <= kMostCoordinate))
-    value.fail("must not reach further than " + detail::to_text(kMostCoordinate) + " m, got " + detail::to_text(size));
+    value.fail("must not reach further than " + internal::to_text(kMostCoordinate) + " m, got " + internal::to_text(size));
 }
 
 RecordedShape read_shape(const JsonValue& value, int num_bodies,
@@ -155,7 +155,7 @@ RecordedShape read_shape(const JsonValue& value, int num_bodies,
   if (const auto name = value.find("name")) entry.name = name->text();
   entry.role = read_role(value);
   const JsonValue shape = value.at("shape");
-  if (shape.at("type").text() != "mesh") entry.shape = detail::read_shape(shape);
+  if (shape.at("type").text() != "mesh") entry.shape = internal::read_shape(shape);
   if (const auto mesh = value.find("mesh")) {
     if (meshes.empty()) mesh->fail("there are no meshes");
     entry.mesh = meshes[static_cast<std::size_t>(mesh->integer(0, count(meshes.size()) - 1))];
@@ -324,7 +324,7 @@ void add_frame(const JsonValue& value, Recording& recording) {
   RecordedFrame frame;
   frame.t = read_time(value.at("t"));
   if (!recording.frames.empty() && !(frame.t > recording.frames.back().t))
-    value.at("t").fail("must be later than the frame before it (" + detail::to_text(recording.frames.back().t) + " s)");
+    value.at("t").fail("must be later than the frame before it (" + internal::to_text(recording.frames.back().t) + " s)");
   frame.poses = read_poses(value.at("poses"), recording.bodies.size());
   if (const auto q = value.find("q")) frame.q = read_coordinate_list(*q);
   if (const auto v = value.find("v")) frame.v = read_numbers(*v);
@@ -367,7 +367,7 @@ bool is_json(std::string_view text) {
   try {
     const JsonDocument document(text);
     return true;
-  } catch (const detail::JsonSyntaxError&) {
+  } catch (const internal::JsonSyntaxError&) {
     return false;
   } catch (const InputError&) {
     // wrong in another way: whoever reads it says how
@@ -414,7 +414,7 @@ Recording read_lines(std::string_view text, std::size_t header_end) {
 JsonDocument parse_whole(std::string_view text) {
   try {
     return JsonDocument(text);
-  } catch (const detail::JsonSyntaxError& error) {
+  } catch (const internal::JsonSyntaxError& error) {
     if (!looks_like_recording(text)) throw;
     throw InputError("header", "the file was cut off before its first frame, or is not JSON: " + error.reason());
   }

@@ -21,7 +21,7 @@ std::string to_string(const Notice& notice) {
 namespace {
 
 bool is_mjcf(const std::filesystem::path& file) {
-  const detail::XmlElement root = detail::XmlDocument::load(file).root();
+  const internal::XmlElement root = internal::XmlDocument::load(file).root();
   if (root.name() != "robot" && root.name() != "mujoco") root.fail("must be <robot> (URDF) or <mujoco> (MJCF)");
   return root.name() == "mujoco";
 }
@@ -32,11 +32,11 @@ Robot load_robot(const std::filesystem::path& file, const LoadOptions& options) 
   return is_mjcf(file) ? load_mjcf(file, options) : load_urdf(file, options);
 }
 
-Robot detail::load_unsettled_robot(const std::filesystem::path& file, const LoadOptions& options) {
+Robot internal::load_unsettled_robot(const std::filesystem::path& file, const LoadOptions& options) {
   return is_mjcf(file) ? load_unsettled_mjcf(file, options) : load_urdf(file, options);
 }
 
-void detail::settle_notices(std::vector<Notice>& notices, const LoadOptions& options) {
+void internal::settle_notices(std::vector<Notice>& notices, const LoadOptions& options) {
   std::stable_sort(notices.begin(), notices.end(), [](const Notice& a, const Notice& b) {
     return std::tie(a.file, a.line) < std::tie(b.file, b.line);
   });

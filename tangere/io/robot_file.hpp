@@ -63,7 +63,7 @@ struct LoadOptions {
 /// that is wrong with the file.
 [[nodiscard]] Robot load_robot(const std::filesystem::path& file, const LoadOptions& options = {});
 
-namespace detail {
+namespace internal {
 
 /// load_robot for who settles contype and conaffinity of MJCF files together with other groups and masks: they are as
 /// the file has them.
@@ -72,5 +72,5 @@ namespace detail {
 /// Puts notices into the order of file and line. Throws the first one if the options say that notices are errors.
 void settle_notices(std::vector<Notice>& notices, const LoadOptions& options);
 
-}  // namespace detail
+}  // namespace internal
 }  // namespace tangere

@@ -19,8 +19,8 @@
 namespace tangere {
 namespace {
 
-using detail::JsonValue;
-using detail::MjcfContactBits;
+using internal::JsonValue;
+using internal::MjcfContactBits;
 
 constexpr std::uintmax_t kLargestFile = 64u << 20;
 /// As many bodies get a notice about their units, and robots about their gravity: more would say the same.
@@ -132,11 +132,11 @@ class SceneReader {
     const bool fixed = value.has("fixed") && value.at("fixed").boolean();
     read_shapes(value, body);
     read_inertia(value, fixed, body);
-    if (const std::string remark = detail::unit_remark(body); !remark.empty() && suspects_ < kMostSuspects) {
+    if (const std::string remark = internal::unit_remark(body); !remark.empty() && suspects_ < kMostSuspects) {
       notices_.push_back({file_.string(), 0, value.path(), remark});
       ++suspects_;
     }
-    const Pose X_WB = detail::read_pose(value);
+    const Pose X_WB = internal::read_pose(value);
     JointSpec joint{.name = body.name, .type = fixed ? JointType::fixed : JointType::free};
     if (fixed) joint.X_PJ = X_WB;
     const int index = at_place(value, [&] { return builder_.add_body(std::move(body), std::move(joint)); });
@@ -179,7 +179,7 @@ class SceneReader {
     for (std::size_t i = 0; i < shapes->size(); ++i) {
       const JsonValue part = (*shapes)[i];
       part.require_fields({"shape", "position", "quaternion", "friction", "restitution"});
-      add_shape(part, part.at("shape"), detail::read_pose(part), surface, body);
+      add_shape(part, part.at("shape"), internal::read_pose(part), surface, body);
     }
   }
 
@@ -187,7 +187,7 @@ class SceneReader {
   void add_shape(const JsonValue& holder, const JsonValue& shape, const Pose& X_BS, const Surface& surface,
                  BodySpec& body) {
     CollisionShape collision{.name = body.name + std::to_string(body.shapes.size()),
-                             .shape = detail::read_shape(shape),
+                             .shape = internal::read_shape(shape),
                              .X_BS = X_BS,
                              .friction = surface.friction,
                              .restitution = surface.restitution};
@@ -235,7 +235,7 @@ class SceneReader {
     if (const auto base = value.find("base"))
       options.base = base->word({"fixed", "free"}) == "free" ? Base::free : Base::fixed;
     const JsonValue file = value.at("file");
-    return at_place(file, [&] { return detail::load_unsettled_robot(file_.parent_path() / file.text(), options); });
+    return at_place(file, [&] { return internal::load_unsettled_robot(file_.parent_path() / file.text(), options); });
   }
 
   /// MuJoCo's rule for all: bodies and robots collide if the group of one is in the mask of the other.
@@ -266,7 +266,7 @@ class SceneReader {
     const std::string prefix = value.has("name") ? value.at("name").text() + "/" : "";
     at_place(value, [&] { require_new_names(robot, prefix); });
     Start start = read_start(value, robot);
-    at_place(value, [&] { add_robot(robot.model, prefix, detail::read_pose(value), start); });
+    at_place(value, [&] { add_robot(robot.model, prefix, internal::read_pose(value), start); });
     add_actuators(robot, prefix);
     starts_.push_back(std::move(start));
   }
@@ -401,14 +401,14 @@ class SceneReader {
 void settle_notices(std::vector<Notice>& notices, std::string_view text, const std::filesystem::path& file,
                     const LoadOptions& options) {
   for (Notice& notice : notices)
-    if (notice.file == file.string()) notice.line = detail::json_line(text, notice.element);
-  detail::settle_notices(notices, options);
+    if (notice.file == file.string()) notice.line = internal::json_line(text, notice.element);
+  internal::settle_notices(notices, options);
 }
 
 /// Errors get the file and the line.
 Scene read_scene(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
-  return detail::with_json_lines(text, file.string(), [&] {
-    const detail::JsonDocument document(text);
+  return internal::with_json_lines(text, file.string(), [&] {
+    const internal::JsonDocument document(text);
     return SceneReader(file, options).read(document.root());
   });
 }

@@ -12,7 +12,7 @@
 namespace tangere {
 namespace {
 
-using detail::JsonValue;
+using internal::JsonValue;
 
 // reading
 // -----------------------------------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ ShapeSpec read_composite(const JsonValue& value, int depth) {
     if (depth >= kMaxPartDepth) shape.fail("parts nested deeper than " + std::to_string(kMaxPartDepth) + " levels");
     composite.parts.push_back(
         {made_at(shape, shape.at("type").text(), [&] { return Shape(read_spec(shape, depth + 1)); }),
-         detail::read_pose(part)});
+         internal::read_pose(part)});
   }
   return composite;
 }
@@ -256,7 +256,7 @@ Json to_json(const Shape& shape) {
 
 }  // namespace
 
-namespace detail {
+namespace internal {
 
 Shape read_shape(const JsonValue& value) {
   return made_at(value, value.at("type").text(), [&] { return Shape(read_spec(value, 0)); });
@@ -277,11 +277,11 @@ Pose read_pose(const JsonValue& object) {
   return X;
 }
 
-}  // namespace detail
+}  // namespace internal
 
 Shape shape_from_json(std::string_view text, const std::string& path) {
-  const detail::JsonDocument document(text);
-  return detail::read_shape(document.root(path));
+  const internal::JsonDocument document(text);
+  return internal::read_shape(document.root(path));
 }
 
 std::string shape_to_json(const Shape& shape) {

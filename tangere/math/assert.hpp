@@ -7,18 +7,18 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 [[noreturn]] inline void assertion_failed(const char* expression, const char* file, int line) {
   std::fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, expression);
   std::abort();
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal
 
 #ifdef TANGERE_ENABLE_ASSERTS
 #define TANGERE_ASSERT(condition) \
-  (static_cast<bool>(condition) ? void(0) : ::tangere::detail::assertion_failed(#condition, __FILE__, __LINE__))
+  (static_cast<bool>(condition) ? void(0) : ::tangere::internal::assertion_failed(#condition, __FILE__, __LINE__))
 #else
 #define TANGERE_ASSERT(condition) (void(sizeof(static_cast<bool>(condition))))
 #endif

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 std::string to_text(double value) {
   if (value == 0.0) value = 0.0;  // no negative zero
@@ -45,4 +45,4 @@ void require_pose(const std::string& field, const Pose& X) {
                                        " and det R = " + to_text(X.R.determinant()));
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

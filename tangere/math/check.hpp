@@ -1,6 +1,6 @@
 #pragma once
 
-/// Checks and texts for the errors that geometry and multibody throw at their boundary (private to the library).
+/// Checks and texts for the errors that geometry and multibody throw at their boundary (not installed).
 
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 #include "tangere/math/se3.hpp"
 #include "tangere/math/types.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// `0.5`, `-1`, `nan`: six digits, no negative zero.
 [[nodiscard]] std::string to_text(double value);
@@ -37,4 +37,4 @@ decltype(auto) with_prefix(const std::string& prefix, F&& f) {
   }
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

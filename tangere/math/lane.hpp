@@ -2,7 +2,7 @@
 
 /// A number for each of several problems that are solved side by side: the widest vector register of the target, one
 /// problem a lane. Arithmetic is the compilers' own (elementwise + - * /), so that a lane's bits depend on nothing in
-/// the lanes beside it. Private to the library's sources, as math/vec.hpp is and for the same reason.
+/// the lanes beside it. Not installed, as math/vec.hpp is and for the same reason.
 
 #if defined(__x86_64__)
 #include <immintrin.h>

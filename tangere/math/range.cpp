@@ -4,7 +4,7 @@
 
 #include "tangere/math/error.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 void require_range(const std::string& field, double value, double least, double largest) {
   if (value >= least && value <= largest) return;
@@ -13,4 +13,4 @@ void require_range(const std::string& field, double value, double least, double 
   throw InputError(field, text);
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

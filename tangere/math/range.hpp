@@ -1,12 +1,12 @@
 #pragma once
 
-/// The one check of options that must lie in a range (private to the library).
+/// The one check of options that must lie in a range (not installed).
 
 #include <string>
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// InputError naming field, range and value unless least <= value <= largest; NaN is in no range.
 void require_range(const std::string& field, double value, double least, double largest);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

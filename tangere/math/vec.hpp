@@ -1,8 +1,8 @@
 #pragma once
 
 /// Short vectors of doubles for the inner loops: the compilers' own vector types (g++ and clang), which become AVX-512,
-/// AVX or SSE registers according to the flags. Elementwise + - * / come with the type. Private to the library's
-/// sources: how such a type is passed depends on the flags, so no public header names it.
+/// AVX or SSE registers according to the flags. Elementwise + - * / come with the type. Not installed:
+/// how such a type is passed depends on the flags, so no public header names it.
 
 #include <bit>
 #include <cmath>

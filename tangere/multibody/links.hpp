@@ -1,6 +1,6 @@
 #pragma once
 
-/// The tree as the algorithms see it (private to multibody).
+/// The tree as the algorithms see it (not installed).
 ///
 /// Every joint becomes links of five kinds, one to six coordinates each, whose motion is constant in the link's own
 /// frame: a universal joint is two revolute links, a planar one two prismatic and a revolute, and the links in between

@@ -108,7 +108,7 @@ ModelBuilder::ModelBuilder(const Model& model)
 }
 
 void ModelBuilder::set_gravity(const Vector3& gravity) {
-  for (int i = 0; i < 3; ++i) detail::require_finite("gravity", gravity[i]);
+  for (int i = 0; i < 3; ++i) internal::require_finite("gravity", gravity[i]);
   gravity_ = gravity;
 }
 
@@ -175,8 +175,8 @@ void ModelBuilder::add_constraint(LoopConstraint constraint) {
     if (body < kWorld || body >= num_bodies())
       throw InputError(constraint.name, "there is no body " + std::to_string(body));
   if (constraint.body_A == constraint.body_B) throw InputError(constraint.name, "needs two different bodies");
-  detail::require_pose(constraint.name + ".X_AC", constraint.X_AC);
-  detail::require_pose(constraint.name + ".X_BC", constraint.X_BC);
+  internal::require_pose(constraint.name + ".X_AC", constraint.X_AC);
+  internal::require_pose(constraint.name + ".X_BC", constraint.X_BC);
   constraints_.push_back(std::move(constraint));
 }
 

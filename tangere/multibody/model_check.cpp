@@ -21,42 +21,42 @@ constexpr double kRounding = 1e-3;
 constexpr double kLeastPivot = 1e-13;
 
 void verify_inertia(const std::string& name, const MassProperties& inertia) {
-  detail::require_finite(name + ".mass", inertia.mass);
+  internal::require_finite(name + ".mass", inertia.mass);
   if (inertia.mass < 0.0)
-    throw InputError(name + ".mass", "must not be negative, got " + detail::to_text(inertia.mass));
-  for (int i = 0; i < 3; ++i) detail::require_finite(name + ".center", inertia.center[i]);
+    throw InputError(name + ".mass", "must not be negative, got " + internal::to_text(inertia.mass));
+  for (int i = 0; i < 3; ++i) internal::require_finite(name + ".center", inertia.center[i]);
   const Matrix3& I = inertia.inertia;
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) detail::require_finite(name + ".inertia", I(i, j));
+    for (int j = 0; j < 3; ++j) internal::require_finite(name + ".inertia", I(i, j));
   const double size = I.cwiseAbs().maxCoeff();
   if (inertia.mass == 0.0 && size > 0.0) throw InputError(name + ".inertia", "must be 0 where there is no mass");
   if ((I - I.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size) throw InputError(name + ".inertia", "must be symmetric");
   const Vector3 moments = Eigen::SelfAdjointEigenSolver<Matrix3>(I, Eigen::EigenvaluesOnly).eigenvalues();
   if (moments[0] < -1e-9 * size)
-    throw InputError(name + ".inertia", "must be positive, principal moments are " + detail::to_text(VectorX(moments)));
+    throw InputError(name + ".inertia", "must be positive, principal moments are " + internal::to_text(VectorX(moments)));
   if (moments[0] + moments[1] < (1.0 - kRounding) * moments[2])
     throw InputError(name + ".inertia",
                      "no body has these principal moments: the largest exceeds the sum of the other two, " +
-                         detail::to_text(VectorX(moments)));
+                         internal::to_text(VectorX(moments)));
 }
 
 void verify_dof(const std::string& name, const DofSpec& dof, bool has_position) {
   const auto not_negative = [&](const char* what, double value) {
-    if (!(value >= 0.0)) throw InputError(name + "." + what, "must not be negative, got " + detail::to_text(value));
+    if (!(value >= 0.0)) throw InputError(name + "." + what, "must not be negative, got " + internal::to_text(value));
   };
   if (std::isnan(dof.lower) || std::isnan(dof.upper) || dof.lower > dof.upper)
-    throw InputError(name + ".limits", "lower must not exceed upper, got " + detail::to_text(dof.lower) + " and " +
-                                           detail::to_text(dof.upper));
+    throw InputError(name + ".limits", "lower must not exceed upper, got " + internal::to_text(dof.lower) + " and " +
+                                           internal::to_text(dof.upper));
   not_negative("velocity", dof.velocity);
   not_negative("effort", dof.effort);
   for (const auto& [what, value] : {std::pair{"damping", dof.damping},
                                     {"stiffness", dof.stiffness},
                                     {"armature", dof.armature},
                                     {"friction", dof.friction}}) {
-    detail::require_finite(name + "." + what, value);
+    internal::require_finite(name + "." + what, value);
     not_negative(what, value);
   }
-  detail::require_finite(name + ".rest", dof.rest);
+  internal::require_finite(name + ".rest", dof.rest);
   if (has_position) return;
   if (std::isfinite(dof.lower) || std::isfinite(dof.upper))
     throw InputError(name + ".limits", "ball and free joints have no position limits");
@@ -69,30 +69,30 @@ void verify(const BodySpec& body) {
   verify_inertia(body.name, body.inertia);
   for (const CollisionShape& shape : body.shapes) {
     const std::string name = body.name + "." + (shape.name.empty() ? std::string(shape.shape.type_name()) : shape.name);
-    detail::require_pose(name + ".X_BS", shape.X_BS);
-    detail::require_finite(name + ".friction", shape.friction);
+    internal::require_pose(name + ".X_BS", shape.X_BS);
+    internal::require_finite(name + ".friction", shape.friction);
     if (shape.friction < 0.0)
-      throw InputError(name + ".friction", "must not be negative, got " + detail::to_text(shape.friction));
+      throw InputError(name + ".friction", "must not be negative, got " + internal::to_text(shape.friction));
     if (!(shape.restitution >= 0.0 && shape.restitution <= 1.0))
-      throw InputError(name + ".restitution", "must be between 0 and 1, got " + detail::to_text(shape.restitution));
+      throw InputError(name + ".restitution", "must be between 0 and 1, got " + internal::to_text(shape.restitution));
   }
   for (const VisualShape& visual : body.visuals) {
     const std::string name = body.name + "." + (visual.name.empty() ? "visual" : visual.name);
-    detail::require_pose(name + ".X_BV", visual.X_BV);
+    internal::require_pose(name + ".X_BV", visual.X_BV);
     for (int i = 0; i < 4; ++i)
       if (!(visual.color[i] >= 0.0 && visual.color[i] <= 1.0))
-        throw InputError(name + ".color", "must be between 0 and 1, got " + detail::to_text(visual.color[i]));
+        throw InputError(name + ".color", "must be between 0 and 1, got " + internal::to_text(visual.color[i]));
     const auto* mesh = std::get_if<std::shared_ptr<const TriangleMesh>>(&visual.geometry);
     if (mesh != nullptr && *mesh == nullptr) throw InputError(name + ".geometry", "must not be null");
   }
 }
 
 void verify(const JointSpec& joint) {
-  detail::require_pose(joint.name + ".X_PJ", joint.X_PJ);
-  detail::require_pose(joint.name + ".X_CJ", joint.X_CJ);
+  internal::require_pose(joint.name + ".X_PJ", joint.X_PJ);
+  internal::require_pose(joint.name + ".X_CJ", joint.X_CJ);
   const auto require_axis = [&](const char* what, const Vector3& axis) {
     const std::string field = joint.name + "." + what;
-    for (int i = 0; i < 3; ++i) detail::require_finite(field, axis[i]);
+    for (int i = 0; i < 3; ++i) internal::require_finite(field, axis[i]);
     if (!(axis.norm() > 1e-12)) throw InputError(field, "must not be zero");
   };
   require_axis("axis", joint.axis);
@@ -101,7 +101,7 @@ void verify(const JointSpec& joint) {
     if (joint.axis.normalized().cross(joint.axis2.normalized()).norm() < 1e-9)
       throw InputError(joint.name + ".axis2", "must not be parallel to axis");
   }
-  detail::require_finite(joint.name + ".pitch", joint.pitch);
+  internal::require_finite(joint.name + ".pitch", joint.pitch);
   const int nv = num_velocities(joint.type);
   const std::size_t given = joint.dofs.size();
   if (given > 1 && given != static_cast<std::size_t>(nv))
@@ -112,8 +112,8 @@ void verify(const JointSpec& joint) {
     verify_dof(given == 1 ? joint.name : joint.name + ".dofs[" + std::to_string(k) + "]", joint.dofs[k], has_position);
   if (!joint.mimic) return;
   if (nv != 1) throw InputError(joint.name + ".mimic", "only joints of one coordinate can follow another");
-  detail::require_finite(joint.name + ".mimic.multiplier", joint.mimic->multiplier);
-  detail::require_finite(joint.name + ".mimic.offset", joint.mimic->offset);
+  internal::require_finite(joint.name + ".mimic.multiplier", joint.mimic->multiplier);
+  internal::require_finite(joint.name + ".mimic.offset", joint.mimic->offset);
 }
 
 void require_few_neighbours(std::size_t pairs) {

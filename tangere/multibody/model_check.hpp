@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a ModelBuilder refuses (private to multibody). Each throws InputError naming the thing.
+/// What a ModelBuilder refuses (not installed). Each throws InputError naming the thing.
 
 #include <span>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Spatial vectors for the inner loops (private to multibody): motions and forces as two short vectors, linear first,
+/// Spatial vectors for the inner loops (not installed): motions and forces as two short vectors, linear first,
 /// and what acts on them. The fourth lane of every vector is zero.
 
 #include <cmath>

@@ -128,7 +128,7 @@ std::string_view to_string(DistanceStatus status) {
 
 void DistanceOptions::verify() const {
   if (!(tolerance >= 1e-13 && tolerance <= 1e-2)) {
-    throw InputError("options.tolerance", "must be between 1e-13 and 1e-2, got " + detail::to_text(tolerance));
+    throw InputError("options.tolerance", "must be between 1e-13 and 1e-2, got " + internal::to_text(tolerance));
   }
 }
 

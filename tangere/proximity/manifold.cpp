@@ -18,7 +18,7 @@ struct ManifoldWorkspace::Data {
 
 namespace {
 
-using detail::ManifoldQuery;
+using internal::ManifoldQuery;
 
 void require_convex(const Shape& shape, const char* name) {
   if (!shape.is_convex()) throw InputError(name, "must be convex, got a bundle: use manifolds()");
@@ -52,7 +52,7 @@ ManifoldQuery make_query(const Shape& A, const Pose& X_WA, const Shape& B, const
 }
 
 void run(ManifoldQuery& query, Manifold& manifold) {
-  detail::find_manifold(query, manifold);
+  internal::find_manifold(query, manifold);
   for (int k = 0; k < manifold.num_points; ++k) {
     ContactPoint& point = manifold.points[static_cast<std::size_t>(k)];
     point.p_A += query.origin;
@@ -113,14 +113,14 @@ std::string ContactPoint::type() const {
 }
 
 void ManifoldOptions::verify() const {
-  if (!(margin >= 0.0 && margin <= detail::kLargestSize))
-    throw InputError("options.margin", "must be finite and not negative, got " + detail::to_text(margin));
+  if (!(margin >= 0.0 && margin <= internal::kLargestSize))
+    throw InputError("options.margin", "must be finite and not negative, got " + internal::to_text(margin));
   if (max_points < 1 || max_points > kMaxManifoldPoints)
     throw InputError("options.max_points", "must be between 1 and " + std::to_string(kMaxManifoldPoints) + ", got " +
                                                std::to_string(max_points));
   if (!(angular_tolerance >= 1e-8 && angular_tolerance <= 0.1))
     throw InputError("options.angular_tolerance",
-                     "must be between 1e-8 and 0.1, got " + detail::to_text(angular_tolerance));
+                     "must be between 1e-8 and 0.1, got " + internal::to_text(angular_tolerance));
   distance.verify();
 }
 
@@ -138,7 +138,7 @@ Manifold manifold_along(const Shape& A, const Pose& X_WA, const Shape& B, const 
   require_convex(B, "B");
   require_pair(A, B);
   if (!(std::abs(nearest.normal.norm() - 1.0) <= 1e-6))
-    throw InputError("nearest.normal", "must be of unit length, got " + detail::to_text(nearest.normal));
+    throw InputError("nearest.normal", "must be of unit length, got " + internal::to_text(nearest.normal));
   ManifoldQuery query = make_query(A, X_WA, B, X_WB, nearest, options);
   Manifold result;
   run(query, result);

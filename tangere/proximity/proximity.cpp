@@ -212,14 +212,14 @@ std::string_view to_string(ProximityStatus status) {
 
 void ProximityOptions::verify() const {
   if (!(tolerance >= 1e-14 && tolerance <= 1e-2))
-    throw InputError("options.tolerance", "must be between 1e-14 and 1e-2, got " + detail::to_text(tolerance));
+    throw InputError("options.tolerance", "must be between 1e-14 and 1e-2, got " + internal::to_text(tolerance));
   if (max_iterations < 1)
     throw InputError("options.max_iterations", "must be at least 1, got " + std::to_string(max_iterations));
   if (!(smoothing == 0.0 || (smoothing >= kSmallestSmoothing && smoothing <= kLargestSmoothing)))
-    throw InputError("options.smoothing", "must be 0 or between 1e-12 and 0.1, got " + detail::to_text(smoothing));
+    throw InputError("options.smoothing", "must be 0 or between 1e-12 and 0.1, got " + internal::to_text(smoothing));
   if (!(smoothing_length == 0.0 || (smoothing_length >= 1e-30 && smoothing_length <= 1e30)))
     throw InputError("options.smoothing_length",
-                     "must be 0 or between 1e-30 and 1e30, got " + detail::to_text(smoothing_length));
+                     "must be 0 or between 1e-30 and 1e30, got " + internal::to_text(smoothing_length));
 }
 
 ProximityWorkspace::ProximityWorkspace() : data_(std::make_unique<Data>()) {}

@@ -28,7 +28,7 @@ void require_smoothing(double smoothing, int degree) {
   if (smoothing * degree <= kLargestRelativeGap) return;
   throw InputError("options.smoothing", "times the pair's barrier degree (" + std::to_string(degree) +
                                             ": one per face, two per cone) must be at most 0.5, got " +
-                                            detail::to_text(smoothing));
+                                            internal::to_text(smoothing));
 }
 
 Scaling read_answer(const SupportPair& pair) {
@@ -155,12 +155,12 @@ std::string_view to_string(ScalingStatus status) {
 
 void ScalingOptions::verify() const {
   if (!(tolerance >= 1e-13 && tolerance <= 1e-2)) {
-    throw InputError("options.tolerance", "must be between 1e-13 and 1e-2, got " + detail::to_text(tolerance));
+    throw InputError("options.tolerance", "must be between 1e-13 and 1e-2, got " + internal::to_text(tolerance));
   }
   if (max_iterations < 1)
     throw InputError("options.max_iterations", "must be at least 1, got " + std::to_string(max_iterations));
   if (!(smoothing == 0.0 || (smoothing >= kSmallestSmoothing && smoothing <= kLargestSmoothing))) {
-    throw InputError("options.smoothing", "must be 0 or between 1e-12 and 0.01, got " + detail::to_text(smoothing));
+    throw InputError("options.smoothing", "must be 0 or between 1e-12 and 0.01, got " + internal::to_text(smoothing));
   }
   if (smoothing > 0.0 && method == ScalingMethod::support)
     throw InputError("options.method", "must be auto or conic with smoothing: the support route has none");

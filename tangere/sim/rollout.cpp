@@ -37,7 +37,7 @@ void Rollout::run(const State& start, const Eigen::Ref<const MatrixX>& controls,
     if (i % stretch == 0) workspace_.save(warm_[at / static_cast<std::size_t>(stretch)]);
     // the last stretch is the first one back
     Tape* tape = i >= last_stretch ? &tapes_[static_cast<std::size_t>(i - last_stretch)] : nullptr;
-    detail::with_prefix("step[" + std::to_string(i) + "]", [&] {
+    internal::with_prefix("step[" + std::to_string(i) + "]", [&] {
       const StepResult& result = step(world_, states_[at], controls_.col(i), workspace_, states_[at + 1], tape);
       if (result.status != StepStatus::solved) ++num_approximate_;
       if (observe) observe(i, result);

@@ -28,7 +28,7 @@ void require(const char* name, VectorArgument x, int size) {
   for (Eigen::Index i = 0; i < x.size(); ++i)
     if (!std::isfinite(x[i]))
       throw InputError(std::string(name) + "[" + std::to_string(i) + "]",
-                       "must be finite, got " + detail::to_text(x[i]));
+                       "must be finite, got " + internal::to_text(x[i]));
 }
 
 /// The state as it was, nothing else to tell.

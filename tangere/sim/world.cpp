@@ -31,9 +31,9 @@ void verify_actuators(const Model& model, const std::vector<Actuator>& actuators
     if (actuator.dof < 0 || actuator.dof >= model.nv())
       throw InputError(name + ".dof", "must be between 0 and " + std::to_string(model.nv() - 1) + ", got " +
                                           std::to_string(actuator.dof));
-    detail::require_finite(name + ".gear", actuator.gear);
-    detail::require_finite(name + ".gain", actuator.gain);
-    detail::require_finite(name + ".damping", actuator.damping);
+    internal::require_finite(name + ".gear", actuator.gear);
+    internal::require_finite(name + ".gain", actuator.gain);
+    internal::require_finite(name + ".damping", actuator.damping);
     if (!(actuator.lower_control <= actuator.upper_control))
       throw InputError(name + ".lower_control", "must not be above upper_control");
     if (!(actuator.lower_force <= actuator.upper_force))
@@ -76,9 +76,9 @@ void verify_positions(const Model& model, const std::vector<Actuator>& actuators
 
 void WorldOptions::verify() const {
   if (!(time_step > 0.0 && time_step <= 1.0))
-    throw InputError("time_step", "must be above 0 and at most 1 s, got " + detail::to_text(time_step));
-  detail::with_prefix("contact", [&] { contact.verify(); });
-  detail::with_prefix("smooth", [&] { smooth.verify(); });
+    throw InputError("time_step", "must be above 0 and at most 1 s, got " + internal::to_text(time_step));
+  internal::with_prefix("contact", [&] { contact.verify(); });
+  internal::with_prefix("smooth", [&] { smooth.verify(); });
   if (formulation != Formulation::lcp && integrator != Integrator::semi_implicit)
     throw InputError("integrator", "smooth contact needs the semi-implicit integrator");
 }

@@ -11,7 +11,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
-    const tangere::TriangleMesh mesh = tangere::detail::cleaned(tangere::detail::parse_obj(bytes, "fuzz.obj"));
+    const tangere::TriangleMesh mesh = tangere::internal::cleaned(tangere::internal::parse_obj(bytes, "fuzz.obj"));
     (void)tangere::hull_of_mesh(mesh);
   } catch (const tangere::InputError&) {
     // said what is wrong

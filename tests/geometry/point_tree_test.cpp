@@ -10,7 +10,7 @@
 
 #include "tangere/math/random.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 double height(const Hull& hull, std::size_t face, const Vector3& p) {
@@ -75,4 +75,4 @@ TEST(PointTree, SameAsEveryFaceWithEveryPoint) {
 }
 
 }  // namespace
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -13,8 +13,8 @@
 namespace tangere::test {
 namespace {
 
-using detail::parse_integer;
-using detail::parse_number;
+using internal::parse_integer;
+using internal::parse_number;
 
 TEST(Text, Numbers) {
   EXPECT_EQ(parse_number("1.5"), 1.5);
@@ -37,12 +37,12 @@ TEST(Text, InfinityWhereItIsAllowed) {
 }
 
 TEST(Text, NumbersComeBack) {
-  EXPECT_EQ(detail::shortest(0.1), "0.1");
-  EXPECT_EQ(detail::shortest(-0.0), "0");
+  EXPECT_EQ(internal::shortest(0.1), "0.1");
+  EXPECT_EQ(internal::shortest(-0.0), "0");
   Random random(1);
   for (int i = 0; i < 1000; ++i) {
     const double value = random.uniform(-1.0, 1.0) * std::pow(10.0, random.uniform(-200.0, 200.0));
-    EXPECT_EQ(parse_number(detail::shortest(value)), value);
+    EXPECT_EQ(parse_number(internal::shortest(value)), value);
   }
 }
 
@@ -52,8 +52,8 @@ TEST(Text, PrintableHasNoControlCharacters) {
                       "31m"),
             "?31m");
   EXPECT_EQ(printable("Rücken, 腕\nline"), "Rücken, 腕\nline");
-  EXPECT_EQ(detail::quoted("a\nb\x1b"), "'a b?'");
-  EXPECT_EQ(detail::excerpt(std::string(100, 'x'), 3), "xxx...");
+  EXPECT_EQ(internal::quoted("a\nb\x1b"), "'a b?'");
+  EXPECT_EQ(internal::excerpt(std::string(100, 'x'), 3), "xxx...");
 }
 
 }  // namespace

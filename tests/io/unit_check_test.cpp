@@ -30,10 +30,10 @@ BodySpec block(double metre, double kilogram, double inertia) {
 
 TEST(UnitCheck, WrongUnits) {
   const auto told = [](const BodySpec& body, const char* what) {
-    const std::string remark = detail::unit_remark(body);
+    const std::string remark = internal::unit_remark(body);
     EXPECT_NE(remark.find(what), std::string::npos) << remark;
   };
-  EXPECT_EQ(detail::unit_remark(block(1, 1, 1)), "");
+  EXPECT_EQ(internal::unit_remark(block(1, 1, 1)), "");
   told(block(1000, 1, 1), "millimetres");
   told(block(1000, 1, 1e6), "millimetres");
   told(block(1, 1000, 1000), "grams");
@@ -49,7 +49,7 @@ TEST(UnitCheck, NoFalseAlarms) {
   const auto silent = [](const Shape& shape, double mass, const Vector3& inertia) {
     BodySpec body{.name = "b", .inertia = {mass, Vector3::Zero(), inertia.asDiagonal()}};
     body.shapes.push_back({"", shape, Pose()});
-    EXPECT_EQ(detail::unit_remark(body), "");
+    EXPECT_EQ(internal::unit_remark(body), "");
   };
   silent(Sphere{0.01}, 1e-6, Vector3::Constant(1e-9));
   silent(Sphere{0.1}, 1.0, Vector3::Constant(1.0));
@@ -87,7 +87,7 @@ TEST(UnitCheck, RobotsOfOthersAreNotSuspected) {
     if (entry.path().extension() != ".urdf" && entry.path().extension() != ".xml") continue;
     SCOPED_TRACE(entry.path().string());
     const Robot robot = load_robot(entry.path());
-    for (const Body& body : robot.model.bodies()) EXPECT_EQ(detail::unit_remark(body.spec), "") << body.spec.name;
+    for (const Body& body : robot.model.bodies()) EXPECT_EQ(internal::unit_remark(body.spec), "") << body.spec.name;
     ++count;
   }
   EXPECT_GE(count, 11);

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 XmlDocument parsed(const std::string& text) { return XmlDocument::parse(text, "a.xml"); }
@@ -157,4 +157,4 @@ TEST(XmlFile, LongPathsKeepTheirEnds) {
 }
 
 }  // namespace
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -18,7 +18,7 @@
 
 #include "tangere/contact/hard/problem.hpp"
 #include "tangere/contact/smooth/smooth_warm_start.hpp"
-#include "tangere/contact/hard/internal/sparse_island.hpp"
+#include "tangere/contact/hard/sparse_island.hpp"
 #include "tangere/math/aligned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 

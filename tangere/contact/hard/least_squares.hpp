@@ -1,7 +1,7 @@
 #pragma once
 
 /// Nimble's answer to rows that repeat each other: clamped impulses of least norm, by the pseudo-inverse, without
-/// compliance (private to contact and sim).
+/// compliance (not installed).
 
 #include <span>
 

@@ -90,7 +90,7 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
     const Pose& X_WB = poses_[static_cast<std::size_t>(b)];
     ManifoldOptions query;
     const double speed = speeds_[static_cast<std::size_t>(a)] + speeds_[static_cast<std::size_t>(b)];
-    query.margin = std::min(options.margin + speed * time_step, detail::kLargestSize);
+    query.margin = std::min(options.margin + speed * time_step, internal::kLargestSize);
     // an impact may turn what comes as fast as it comes
     const double reach =
         std::min(scene.shapes()[static_cast<std::size_t>(a)].reach, scene.shapes()[static_cast<std::size_t>(b)].reach);

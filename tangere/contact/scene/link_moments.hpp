@@ -1,7 +1,7 @@
 #pragma once
 
 /// Mass, centre and inertia of a link (the bodies that fixed joints hold together), and how they change with the
-/// parameters of its bodies (private to contact and sim). In the link's axes, inertia about the centre.
+/// parameters of its bodies (not installed). In the link's axes, inertia about the centre.
 
 #include <vector>
 

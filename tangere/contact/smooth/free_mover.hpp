@@ -1,6 +1,6 @@
 #pragma once
 
-/// A rigid body that nothing but contact holds, in the single-level problem (private to contact and sim). Unknowns: the
+/// A rigid body that nothing but contact holds, in the single-level problem (not installed). Unknowns: the
 /// velocity V of its frame's origin and its angular velocity W over the step, both in world axes.
 ///
 ///   R⁺ = cay(dt W) R,   r⁺ = r + dt V,   V_c = V + (R⁺ − R) c / dt

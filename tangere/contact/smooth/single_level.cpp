@@ -61,7 +61,7 @@ bool has_faces(const ConvexSet& set) {
 
 /// The farthest that a set reaches along n, which is the normal if it is a half-space.
 double reach_along(const SupportTerms& set, const Pose& X, const Vector3& n) {
-  return n.dot(X.p) + (set.half_space ? set.radius : detail::support_value(set, X.R.transpose() * n));
+  return n.dot(X.p) + (set.half_space ? set.radius : internal::support_value(set, X.R.transpose() * n));
 }
 
 /// Whether there is a plane across n with A below it and B above, both grown by a part of themselves.
@@ -70,8 +70,8 @@ bool are_apart(const SupportTerms& A, const Pose& X_A, const SupportTerms& B, co
   const double gap = -reach_along(A, X_A, n) - reach_along(B, X_B, -n);
   double grown = 0.0;
   if (growth > 0.0) {
-    if (!A.half_space) grown += detail::support_value(A, X_A.R.transpose() * n);
-    if (!B.half_space) grown += detail::support_value(B, -(X_B.R.transpose() * n));
+    if (!A.half_space) grown += internal::support_value(A, X_A.R.transpose() * n);
+    if (!B.half_space) grown += internal::support_value(B, -(X_B.R.transpose() * n));
   }
   return gap > growth * grown;
 }

@@ -4,7 +4,7 @@
 
 #include <Eigen/Geometry>
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 Moments& Moments::operator+=(const Moments& other) {
   volume += other.volume;
@@ -71,4 +71,4 @@ Moments polyhedron_moments(const Hull& hull) {
   return moments.posed(Pose::translation(mean));
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

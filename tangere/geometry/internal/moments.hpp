@@ -6,7 +6,7 @@
 #include "tangere/math/se3.hpp"
 #include "tangere/math/types.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// ∫ dV, ∫ p dV and ∫ p pᵀ dV of a solid: they add over disjoint solids and move with a pose.
 struct Moments {
@@ -29,4 +29,4 @@ struct Moments {
 [[nodiscard]] Moments capsule_moments(double radius, double length);
 [[nodiscard]] Moments ball_moments(double radius);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

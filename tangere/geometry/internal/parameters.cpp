@@ -5,7 +5,7 @@
 
 #include "tangere/math/check.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 constexpr const char* kAxis[3] = {"x", "y", "z"};
@@ -146,4 +146,4 @@ ParameterList parameters_of(const ShapeSpec& spec) { return std::visit(Read{}, s
 
 ShapeSpec with_parameters_of(const ShapeSpec& spec, const VectorX& values) { return std::visit(Write{values}, spec); }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -7,7 +7,7 @@
 
 #include "tangere/geometry/shape.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct ParameterList {
   std::vector<std::string> names;
@@ -20,4 +20,4 @@ struct ParameterList {
 /// path.
 [[nodiscard]] ShapeSpec with_parameters_of(const ShapeSpec& spec, const VectorX& values);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

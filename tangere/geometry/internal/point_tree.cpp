@@ -5,7 +5,7 @@
 #include <numeric>
 #include <span>
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 constexpr int kLeaf = 16;
@@ -144,4 +144,4 @@ double PointTree::lowest(const Hull& hull) const {
   return best;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

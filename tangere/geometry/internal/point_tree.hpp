@@ -8,7 +8,7 @@
 #include "tangere/geometry/hull.hpp"
 #include "tangere/math/types.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// How far a point is outside of the face that it is farthest outside of (the first of equals); negative inside.
 struct Height {
@@ -48,4 +48,4 @@ class PointTree {
   std::vector<Node> nodes_;
 };
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -11,7 +11,7 @@
 
 #include "tangere/math/check.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 double cross(const Vector2& a, const Vector2& b) { return a[0] * b[1] - a[1] * b[0]; }
@@ -97,4 +97,4 @@ MatrixX2 convex_polygon(const MatrixX2& points) {
   return corners;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

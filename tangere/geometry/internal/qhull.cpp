@@ -24,7 +24,7 @@ extern "C" {
 #include <libqhull_r/qhull_ra.h>
 }
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// Ratio of the smallest to the largest singular value below which points count as flat.
@@ -178,4 +178,4 @@ QhullResult convex_hull(const MatrixX3& points) {
   return result;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -6,7 +6,7 @@
 
 #include "tangere/math/types.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// normal · x ≤ offset with a unit normal, and the input points that span it, counter-clockwise seen from outside.
 struct HullFacet {
@@ -29,4 +29,4 @@ struct QhullResult {
 /// Facets of the convex hull of finite points (one a row), in an order that depends on the points alone.
 [[nodiscard]] QhullResult convex_hull(const MatrixX3& points);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -132,7 +132,7 @@ struct Recentre {
     A(count + 1, 2) = -1.0;
     VectorX b(count + 2);
     b << given.d, height, height;
-    const Vector3 center = detail::with_prefix("padded_polygon", [&] { return interior_point(A, b, "C", "d"); });
+    const Vector3 center = internal::with_prefix("padded_polygon", [&] { return interior_point(A, b, "C", "d"); });
     PaddedPolygon moved = given;
     moved.d -= moved.C * center.head<2>();
     const Vector3 centroid = mass_properties(Shape(moved)).center;
@@ -158,7 +158,7 @@ struct Recentre {
 
  private:
   static std::pair<Polytope, Vector3> moved_inside(const std::string& type, const Polytope& given) {
-    const Vector3 center = detail::with_prefix(type, [&] { return interior_point(given.A, given.b, "A", "b"); });
+    const Vector3 center = internal::with_prefix(type, [&] { return interior_point(given.A, given.b, "A", "b"); });
     return {{given.A, given.b - given.A * center}, center};
   }
 };

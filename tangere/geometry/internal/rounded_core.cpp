@@ -10,7 +10,7 @@
 #include "tangere/geometry/internal/qhull.hpp"
 #include "tangere/geometry/internal/spread.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// Points whose hull, padded by the radius, is a shape; no points if it is not of that kind.
@@ -137,4 +137,4 @@ std::optional<RoundedCore> rounded_core(const Shape& shape) {
   return core;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

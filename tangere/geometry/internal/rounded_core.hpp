@@ -7,7 +7,7 @@
 #include "tangere/geometry/hull.hpp"
 #include "tangere/geometry/shape.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// The shape is all points within `radius` (zero or more) of the hull of `points`.
 struct RoundedCore {
@@ -23,4 +23,4 @@ struct RoundedCore {
 /// Empty for ellipsoids, cylinders, cones, half-spaces, bundles, and sums with one of them.
 [[nodiscard]] std::optional<RoundedCore> rounded_core(const Shape& shape);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -19,7 +19,7 @@
 
 #include "tangere/geometry/internal/moments.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// The arc from unit vector n₁ to n₂: angle θ, axis ν, and the tangent m = ν × n₁ at its start.
@@ -164,4 +164,4 @@ Moments rounded_polyhedron_moments(const Hull& given, double R) {
   return moments.posed(Pose::translation(mean));
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

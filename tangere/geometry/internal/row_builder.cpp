@@ -3,7 +3,7 @@
 
 #include "tangere/geometry/internal/rows.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 RowBuilder::RowBuilder(int num_aux, int num_orthant, int num_cones)
     : num_aux_(num_aux),
@@ -42,4 +42,4 @@ ConvexSet RowBuilder::build(int num_parameters) const {
   return set;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -6,7 +6,7 @@
 #include "tangere/geometry/convex_set.hpp"
 #include "tangere/geometry/shape.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 [[nodiscard]] ConvexSet make_set(const Sphere& sphere);
 [[nodiscard]] ConvexSet make_set(const Ellipsoid& ellipsoid);
@@ -50,4 +50,4 @@ class RowBuilder {
   std::vector<RowDerivative> derivatives_;
 };
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -19,7 +19,7 @@
 #include "tangere/math/check.hpp"
 #include "tangere/geometry/internal/rows.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 constexpr int kAlpha = RowBuilder::kAlpha;
@@ -172,4 +172,4 @@ ConvexSet make_set(const Cone& cone) {
   return set;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -14,7 +14,7 @@
 #include "tangere/geometry/internal/polygon.hpp"
 #include "tangere/geometry/internal/rows.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 constexpr int kAlpha = RowBuilder::kAlpha;
@@ -128,4 +128,4 @@ ConvexSet make_set(const HalfSpace& half_space) {
   return set;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

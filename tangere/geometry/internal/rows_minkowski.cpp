@@ -18,7 +18,7 @@
 #include "tangere/geometry/support.hpp"
 #include "tangere/math/entry_product.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 constexpr int kAlpha = RowBuilder::kAlpha;
@@ -256,4 +256,4 @@ ConvexSet make_set(const MinkowskiSum& sum) {
   return set;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -5,7 +5,7 @@
 
 #include <Eigen/SVD>
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// The triangle R of points = Q R (one point a row), by Householder's reflections. It has the points' singular values
@@ -53,4 +53,4 @@ Spread spread_of(const MatrixX3& points) {
   return out;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

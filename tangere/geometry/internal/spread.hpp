@@ -6,7 +6,7 @@
 
 #include "tangere/math/types.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// points − mean = U diag(sigma) axesᵀ, largest first; what is missing with fewer than three points is zero.
 struct Spread {
@@ -20,4 +20,4 @@ struct Spread {
 /// Of points one a row, to the same bits wherever they lie in memory.
 [[nodiscard]] Spread spread_of(const MatrixX3& points);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -14,7 +14,7 @@
 
 #include "tangere/geometry/support.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -138,4 +138,4 @@ MatrixX3 support_points(const Shape& shape, int resolution) {
   return as_rows(points);
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

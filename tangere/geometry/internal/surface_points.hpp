@@ -5,7 +5,7 @@
 #include "tangere/geometry/hull.hpp"
 #include "tangere/geometry/shape.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// On the surface of a polyhedron padded by a ball: the corners of its flat faces, and the curved parts at a step of a
 /// turn / resolution.
@@ -18,4 +18,4 @@ namespace tangere::detail {
 /// Support points of a bounded convex shape over a sphere of directions, and close around the normal of each flat face.
 [[nodiscard]] MatrixX3 support_points(const Shape& shape, int resolution);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -7,13 +7,13 @@
 namespace tangere {
 namespace {
 
-using detail::XmlElement;
+using internal::XmlElement;
 
-Robot read_mjcf(detail::XmlDocument document, const std::filesystem::path& file, const LoadOptions& options,
-                detail::ContactBits contact_bits = detail::ContactBits::settled) {
+Robot read_mjcf(internal::XmlDocument document, const std::filesystem::path& file, const LoadOptions& options,
+                internal::ContactBits contact_bits = internal::ContactBits::settled) {
   const XmlElement root = document.root();
   if (root.name() != "mujoco") root.fail("must be <mujoco>");
-  detail::MjcfReader reader{{std::move(document), file}, options, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  internal::MjcfReader reader{{std::move(document), file}, options, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   const std::string name = root.find_text("model").value_or(file.stem().string());
   const std::vector<XmlElement> sections = reader.files.children(root);
   const auto each = [&](std::string_view kind, const auto& f) {
@@ -53,22 +53,22 @@ Robot read_mjcf(detail::XmlDocument document, const std::filesystem::path& file,
   robot.notices = std::move(reader.notices);
   const std::vector<Notice> unused = reader.files.unused();
   robot.notices.insert(robot.notices.end(), unused.begin(), unused.end());
-  detail::settle_notices(robot.notices, options);
+  internal::settle_notices(robot.notices, options);
   return robot;
 }
 
 }  // namespace
 
 Robot load_mjcf(const std::filesystem::path& file, const LoadOptions& options) {
-  return read_mjcf(detail::XmlDocument::load(file), file, options);
+  return read_mjcf(internal::XmlDocument::load(file), file, options);
 }
 
-Robot detail::load_unsettled_mjcf(const std::filesystem::path& file, const LoadOptions& options) {
+Robot internal::load_unsettled_mjcf(const std::filesystem::path& file, const LoadOptions& options) {
   return read_mjcf(XmlDocument::load(file), file, options, ContactBits::as_given);
 }
 
 Robot mjcf_from_text(std::string_view text, const std::filesystem::path& file, const LoadOptions& options) {
-  return read_mjcf(detail::XmlDocument::parse(text, file.string()), file, options);
+  return read_mjcf(internal::XmlDocument::parse(text, file.string()), file, options);
 }
 
 }  // namespace tangere

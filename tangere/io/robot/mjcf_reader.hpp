@@ -18,10 +18,10 @@ namespace tangere {
 [[nodiscard]] Robot mjcf_from_text(std::string_view text, const std::filesystem::path& file = "model.xml",
                                    const LoadOptions& options = {});
 
-namespace detail {
+namespace internal {
 
 /// load_mjcf with contype and conaffinity as groups and masks, as the file has them.
 [[nodiscard]] Robot load_unsettled_mjcf(const std::filesystem::path& file, const LoadOptions& options);
 
-}  // namespace detail
+}  // namespace internal
 }  // namespace tangere

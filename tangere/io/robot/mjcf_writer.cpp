@@ -21,11 +21,11 @@
 namespace tangere {
 namespace {
 
-using detail::XmlText;
+using internal::XmlText;
 
 /// MuJoCo's ranges have two ends: one that is missing is put where a reader takes it for none.
 Eigen::Vector2d both_ends(double lower, double upper) {
-  const double far = detail::kNoMjcfLimit;
+  const double far = internal::kNoMjcfLimit;
   return {std::isfinite(lower) ? lower : -far, std::isfinite(upper) ? upper : far};
 }
 
@@ -171,9 +171,9 @@ class Writer {
 
   /// The reader refuses deeper files; what is in a body is one level deeper than the body.
   void require_readable_depth(const std::string& body) const {
-    if (out_.depth() + 2 > detail::kMaxXmlDepth)
+    if (out_.depth() + 2 > internal::kMaxXmlDepth)
       throw InputError(body, "hangs from too many bodies for a file: elements nest up to " +
-                                 std::to_string(detail::kMaxXmlDepth) + " deep");
+                                 std::to_string(internal::kMaxXmlDepth) + " deep");
   }
 
   void require_free_in_world(int body) const {
@@ -385,7 +385,7 @@ class Writer {
   const Robot& robot_;
   const Model& model_;
   XmlText out_;
-  detail::MjcfGeomWriter geoms_;
+  internal::MjcfGeomWriter geoms_;
   std::vector<int> roots_;
   std::vector<std::vector<int>> children_;
   /// The first keyframe is where the file has the bodies, which a reader makes a keyframe of.

@@ -16,8 +16,8 @@
 namespace tangere {
 namespace {
 
-using detail::XmlDocument;
-using detail::XmlElement;
+using internal::XmlDocument;
+using internal::XmlElement;
 
 /// More than this many radians is probably degrees.
 constexpr double kManyTurns = 20.0 * std::numbers::pi;
@@ -50,7 +50,7 @@ class JointReader {
   JointSpec read() {
     JointSpec joint;
     joint.name = element_.text("name");
-    joint.X_PJ = detail::read_origin(element_);
+    joint.X_PJ = internal::read_origin(element_);
     type_ = element_.text("type");
     joint.type = joint_type();
     joint.axis = read_axis(joint.type);
@@ -86,7 +86,7 @@ class JointReader {
     // those that do not move along or about one often have (0, 0, 0)
     if (type == JointType::fixed || type == JointType::free) return Vector3::UnitX();
     const double length = axis.norm();
-    if (!(length > 1e-9 && length < 1e9)) element->fail("xyz", "must be a direction, got " + detail::to_text(axis));
+    if (!(length > 1e-9 && length < 1e9)) element->fail("xyz", "must be a direction, got " + internal::to_text(axis));
     if (std::abs(length - 1.0) > 1e-3)
       notices_.push_back(element->notice("the axis is not of unit length, only its direction is used"));
     // a unit vector of the file stays as it is
@@ -97,13 +97,13 @@ class JointReader {
   static double read_bound(const XmlElement& limit, const char* attribute) {
     const double none = std::numeric_limits<double>::infinity();
     const double value = limit.find_limit(attribute).value_or(none);
-    if (value < 0.0) limit.fail(attribute, "must not be negative, got " + detail::to_text(value));
-    return value < detail::kNoUrdfLimit ? value : none;
+    if (value < 0.0) limit.fail(attribute, "must not be negative, got " + internal::to_text(value));
+    return value < internal::kNoUrdfLimit ? value : none;
   }
 
   static std::optional<double> not_negative(const XmlElement& element, const char* attribute) {
     const std::optional<double> value = element.find_number(attribute);
-    if (value && *value < 0.0) element.fail(attribute, "must not be negative, got " + detail::to_text(*value));
+    if (value && *value < 0.0) element.fail(attribute, "must not be negative, got " + internal::to_text(*value));
     return value;
   }
 
@@ -121,14 +121,14 @@ class JointReader {
     dof.lower = limit->find_limit("lower").value_or(0.0);
     dof.upper = limit->find_limit("upper").value_or(0.0);
     const double none = std::numeric_limits<double>::infinity();
-    if (dof.lower <= -detail::kNoUrdfLimit) dof.lower = -none;
-    if (dof.upper >= detail::kNoUrdfLimit) dof.upper = none;
+    if (dof.lower <= -internal::kNoUrdfLimit) dof.lower = -none;
+    if (dof.upper >= internal::kNoUrdfLimit) dof.upper = none;
     if (dof.lower > dof.upper || dof.lower == none || dof.upper == -none)
       limit->fail("lower",
-                  "must not exceed upper, got " + detail::to_text(dof.lower) + " and " + detail::to_text(dof.upper));
+                  "must not exceed upper, got " + internal::to_text(dof.lower) + " and " + internal::to_text(dof.upper));
     const double largest = std::max(std::abs(dof.lower), std::abs(dof.upper));
     if (type_ == "revolute" && largest > kManyTurns && std::isfinite(largest))
-      notices_.push_back(limit->notice("a limit of " + detail::to_text(largest) +
+      notices_.push_back(limit->notice("a limit of " + internal::to_text(largest) +
                                        " radians is more than ten turns: are these degrees?"));
   }
 
@@ -165,7 +165,7 @@ class UrdfReader {
     Model model = build(builder);
     std::vector<Notice> unused = document_.unused();
     notices_.insert(notices_.end(), std::make_move_iterator(unused.begin()), std::make_move_iterator(unused.end()));
-    detail::settle_notices(notices_, options_);
+    internal::settle_notices(notices_, options_);
     return {std::move(model), {}, {}, std::move(notices_)};
   }
 
@@ -333,7 +333,7 @@ class UrdfReader {
   XmlElement root_;
   const LoadOptions& options_;
   std::vector<Notice> notices_;
-  detail::UrdfLinkReader links_reader_;
+  internal::UrdfLinkReader links_reader_;
   std::vector<UrdfLink> links_;
   std::vector<UrdfJoint> joints_;
   std::map<std::string, int> link_of_name_;

@@ -21,7 +21,7 @@
 namespace tangere {
 namespace {
 
-using detail::escaped_for_file;
+using internal::escaped_for_file;
 
 [[noreturn]] void refuse(const std::string& what, const std::string& reason) {
   throw InputError(what, "URDF cannot say it: " + reason);
@@ -35,11 +35,11 @@ std::string attribute(const char* name, std::string_view text) {
   return std::string(" ") + name + "=\"" + escaped_for_file(name, text) + "\"";
 }
 
-std::string attribute(const char* name, double value) { return attribute(name, detail::shortest(value)); }
+std::string attribute(const char* name, double value) { return attribute(name, internal::shortest(value)); }
 
 std::string attribute(const char* name, const Eigen::Ref<const VectorX>& values) {
   std::string text;
-  for (const double value : values) text += (text.empty() ? "" : " ") + detail::shortest(value);
+  for (const double value : values) text += (text.empty() ? "" : " ") + internal::shortest(value);
   return attribute(name, text);
 }
 
@@ -117,7 +117,7 @@ std::string geometry(const std::string& owner, const Shape& shape, const Pose& X
   if (const Sphere* sphere = shape.get_if<Sphere>()) kind = "<sphere" + attribute("radius", sphere->radius);
   const auto along_z = [&](const char* name, double radius, double length) {
     kind = std::string("<") + name + attribute("radius", radius) + attribute("length", length);
-    X = X_BS * detail::urdf_axis().inverse();
+    X = X_BS * internal::urdf_axis().inverse();
   };
   if (const Cylinder* cylinder = shape.get_if<Cylinder>()) along_z("cylinder", cylinder->radius, cylinder->length);
   if (const Capsule* capsule = shape.get_if<Capsule>()) along_z("capsule", capsule->radius, capsule->length);
@@ -204,15 +204,15 @@ std::string limit(const JointSpec& joint, const DofSpec& dof) {
   // the format wants both of these where there is a limit at all
   std::string text;
   if (std::isfinite(dof.lower) || std::isfinite(dof.upper) || std::isfinite(dof.effort) || std::isfinite(dof.velocity))
-    text = attribute("effort", std::min(dof.effort, detail::kNoUrdfLimit)) +
-           attribute("velocity", std::min(dof.velocity, detail::kNoUrdfLimit));
+    text = attribute("effort", std::min(dof.effort, internal::kNoUrdfLimit)) +
+           attribute("velocity", std::min(dof.velocity, internal::kNoUrdfLimit));
   const bool bounded = std::isfinite(dof.lower) && std::isfinite(dof.upper);
   if (!bounded && (std::isfinite(dof.lower) || std::isfinite(dof.upper)))
     refuse(joint.name + ".limits", "a limit on one side only");
   if (bounded) text += attribute("lower", dof.lower) + attribute("upper", dof.upper);
   // a prismatic joint that gives none of these has the limits 0 and 0
   if (!bounded && joint.type == JointType::prismatic && !text.empty())
-    text += attribute("lower", -detail::kNoUrdfLimit) + attribute("upper", detail::kNoUrdfLimit);
+    text += attribute("lower", -internal::kNoUrdfLimit) + attribute("upper", internal::kNoUrdfLimit);
   return text.empty() ? text : "    <limit" + text + "/>\n";
 }
 
@@ -287,7 +287,7 @@ std::string robot_text(const Robot& robot, MeshFiles& files) {
   const bool plain = is_plain_root(model);
   if (plain) (void)joint(model, 0);  // says what is wrong with it
   std::string text = "<?xml version=\"1.0\"?>\n<robot" + attribute("name", model.name()) + ">\n";
-  if (robot.time_step) text += "  <!-- left out: the time step of " + detail::shortest(*robot.time_step) + " s -->\n";
+  if (robot.time_step) text += "  <!-- left out: the time step of " + internal::shortest(*robot.time_step) + " s -->\n";
   if (!plain) text += "  <link name=\"world\"/>\n";
   for (const Body& body : model.bodies()) text += link(body.spec, files);
   for (int i = plain ? 1 : 0; i < model.num_bodies(); ++i) text += joint(model, i);

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 using nlohmann::json;
@@ -394,4 +394,4 @@ JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 
 JsonValue JsonDocument::root(std::string path) const { return {&data_->root, std::move(path)}; }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

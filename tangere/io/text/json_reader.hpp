@@ -1,7 +1,7 @@
 #pragma once
 
 /// Reading JSON with errors that say where: every value knows its path (`b.shape.parts[1].shape.radius`), and whatever
-/// is wrong with it is an InputError with that path as its field. Private to io; the JSON library stays in the source
+/// is wrong with it is an InputError with that path as its field. Not installed; the JSON library stays in the source
 /// file.
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include "tangere/math/error.hpp"
 #include "tangere/math/types.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// Text that is not JSON. `column` counts bytes from 1; 0 where the parser does not say.
 class JsonSyntaxError : public InputError {
@@ -117,4 +117,4 @@ decltype(auto) with_json_lines(std::string_view text, const std::string& file, F
 /// `a, b, c`.
 [[nodiscard]] std::string joined(std::initializer_list<std::string_view> words);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -5,7 +5,7 @@
 
 #include "tangere/math/error.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 bool is_utf8(std::string_view text) {
@@ -63,4 +63,4 @@ std::string escaped_for_file(std::string_view attribute, std::string_view text) 
   return escaped(text);
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// As it must stand in an attribute or between tags. Control characters become references: blanks of all kinds would be
 /// taken for a space, or a line's end for another.
@@ -14,4 +14,4 @@ namespace tangere::detail {
 /// than blanks, bytes that are not UTF-8).
 [[nodiscard]] std::string escaped_for_file(std::string_view attribute, std::string_view text);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -21,7 +21,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-namespace detail {
+namespace internal {
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -67,5 +67,5 @@ std::string shortest(double value) {
   return {digits.data(), end};
 }
 
-}  // namespace detail
+}  // namespace internal
 }  // namespace tangere

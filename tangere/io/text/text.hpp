@@ -13,7 +13,7 @@ namespace tangere {
 /// in files are anybody's. (Also those of two bytes, U+0080 to U+009F.)
 [[nodiscard]] std::string printable(std::string_view text);
 
-namespace detail {
+namespace internal {
 
 inline constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
@@ -34,5 +34,5 @@ inline constexpr std::string_view kBlanks = " \t\r\n\v\f";
 /// The shortest text that is read back to the same bits; no negative zero.
 [[nodiscard]] std::string shortest(double value);
 
-}  // namespace detail
+}  // namespace internal
 }  // namespace tangere

@@ -10,7 +10,7 @@
 
 #include "tangere/io/text/text.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct XmlElement::Data {
   std::string file;
@@ -416,4 +416,4 @@ std::vector<Notice> XmlDocument::unused() const {
   return notices;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -2,7 +2,7 @@
 
 /// Reading XML with errors that say where: every element knows its file, its line and its path
 /// (`robot/link[upper_arm]/collision`), and whatever is wrong with it is an InputError with `file:line: path` as its
-/// field. What was asked for is remembered, so that the rest can be reported. Private to io; the XML library stays in
+/// field. What was asked for is remembered, so that the rest can be reported. Not installed; the XML library stays in
 /// the source file.
 ///
 ///   const XmlDocument document = XmlDocument::load("robot.xml");
@@ -26,7 +26,7 @@
 #include "tangere/math/error.hpp"
 #include "tangere/math/types.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 inline constexpr std::size_t kMaxXmlBytes = std::size_t{64} << 20;
 /// Elements inside each other, the root one of them. The XML library of some distributions stops at 100, and counts the
@@ -135,4 +135,4 @@ class XmlDocument {
   std::shared_ptr<XmlElement::Data> data_;
 };
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

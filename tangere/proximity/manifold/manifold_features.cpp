@@ -8,7 +8,7 @@
 #include "tangere/proximity/manifold/internal/manifold_polygon.hpp"
 #include "tangere/proximity/manifold/internal/manifold_term.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// Terms of a sum count as flat along the feature's own normal within this.
@@ -224,4 +224,4 @@ ContactFeature edge_feature(const SupportTerms& terms, const Feature& feature, i
   return {feature.dimension == 1 ? feature.kind : of_face, std::min(a, b), std::max(a, b)};
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -1,7 +1,7 @@
 #pragma once
 
 /// What a convex set shows in a direction: a face, a line or a point, as corners that are smooth functions of the
-/// direction. Private to the manifold.
+/// direction. Not installed.
 ///
 /// With S = center ⊕ terms ⊕ ball (support_terms.hpp), a corner is a choice of one point a term:
 ///
@@ -17,7 +17,7 @@
 #include "tangere/math/types.hpp"
 #include "tangere/proximity/manifold.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct Corner {
   /// The part that does not depend on the direction, in the set's frame.
@@ -66,4 +66,4 @@ void find_feature(const SupportTerms& terms, const Vector3& n, double tolerance,
 [[nodiscard]] ContactFeature corner_feature(const SupportTerms& terms, const Feature& feature, int i);
 [[nodiscard]] ContactFeature edge_feature(const SupportTerms& terms, const Feature& feature, int i, int j);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

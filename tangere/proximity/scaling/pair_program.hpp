@@ -1,6 +1,6 @@
 #pragma once
 
-/// The cone program of a pair of convex sets (private to proximity): DCOL's problem (9) in the frame of A, in units in
+/// The cone program of a pair of convex sets (not installed): DCOL's problem (9) in the frame of A, in units in
 /// which nothing depends on where the pair is or how large.
 ///
 ///   minimise alpha   over x (3), alpha, y_A, y_B,     rows of A at p = x,   rows of B at p = Rᵀ (x - d)

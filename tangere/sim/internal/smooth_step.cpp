@@ -207,8 +207,8 @@ namespace {
 void begin_derivatives(const World& world, const Tape& tape, Workspace::Memory& m, bool afresh = false) {
   require_tape(world, tape);
   if (tape.time_step != world.options().time_step)
-    throw InputError("tape", "is of a step of " + detail::to_text(tape.time_step) + " s, and the world's are of " +
-                                 detail::to_text(world.options().time_step) + " s");
+    throw InputError("tape", "is of a step of " + internal::to_text(tape.time_step) + " s, and the world's are of " +
+                                 internal::to_text(world.options().time_step) + " s");
   actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
   actuate(world, tape.q, tape.v, tape.u, m.tau);
   if (!afresh && m.smooth->contact.is_set_up(tape.q, tape.v, m.tau)) {

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The primal-dual interior point of conic_engine.hpp for kLanes problems at once, one a lane (private to the library).
+/// The primal-dual interior point of conic_engine.hpp for kLanes problems at once, one a lane (not installed).
 ///
 ///   minimise  u₃   subject to   S_u u + S_y y = s in K      (two blocks, which share the four variables u)
 ///

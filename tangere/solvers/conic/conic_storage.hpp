@@ -1,6 +1,6 @@
 #pragma once
 
-/// Memory for the state of one block (private to the library).
+/// Memory for the state of one block (not installed).
 
 #include <cstddef>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Cholesky and LU over padded columns, in place, for the row systems of boxed_lcp.hpp (a few to a few hundred
-/// unknowns). Private to the solvers.
+/// unknowns). Not installed.
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Products of a mixed cone, one cone at a time, on numbers in memory (private to the library's sources).
+/// Products of a mixed cone, one cone at a time, on numbers in memory (not installed).
 ///
 /// A second-order cone of dimension n is v₀ ≥ |v₁|, v₁ of n - 1 numbers; a number ≥ 0 is the case n = 1. The product is
 /// a ∘ b = (aᵀb, a₀ b₁ + b₀ a₁) with the identity e = (1, 0, …), and arrow(a) b = a ∘ b.

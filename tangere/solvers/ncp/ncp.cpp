@@ -35,12 +35,12 @@ std::string_view to_string(NcpStatus status) {
 }
 
 void NcpOptions::verify() const {
-  detail::require_range("kappa", kappa, 1e-14, 1e3);
-  detail::require_range("tolerance", tolerance, 1e-12, 1.0);
-  detail::require_range("max_iterations", max_iterations, 1, 100000);
-  detail::require_range("fraction", fraction, 0.01, 0.999);
-  detail::require_range("num_refinements", num_refinements, 0, 100);
-  detail::require_range("refined", refined, 0.0, 1.0);
+  internal::require_range("kappa", kappa, 1e-14, 1e3);
+  internal::require_range("tolerance", tolerance, 1e-12, 1.0);
+  internal::require_range("max_iterations", max_iterations, 1, 100000);
+  internal::require_range("fraction", fraction, 0.01, 0.999);
+  internal::require_range("num_refinements", num_refinements, 0, 100);
+  internal::require_range("refined", refined, 0.0, 1.0);
 }
 
 void NcpSolver::bind(NcpProblem& problem) {

@@ -337,7 +337,7 @@ class Run {
   View v_;
   const QpOptions& options_;
   double M_[N * P];
-  detail::SmallCholesky<N, P> factor_;
+  internal::SmallCholesky<N, P> factor_;
   double r_d_[P] = {};
   double dx_[P];
   double gap_ = 0.0;

@@ -5,15 +5,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "tangere/geometry/shape.hpp"
-#include "tangere/geometry/support.hpp"
-#include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
-#include "tangere/math/se3.hpp"
 #include "tangere/math/so3.hpp"
-#include "tangere/proximity/scaling.hpp"
-#include "tangere/proximity/scaling_derivatives.hpp"
-#include "tangere/solvers/conic/conic.hpp"
+#include "tangere/tangere.hpp"
 #include "tangere/version.hpp"
 
 namespace {
@@ -74,14 +68,6 @@ void queries() {
   tangere::VectorX d_crate;
   tangere::scaling_parameter_gradient(workspace, d_ball, d_crate);
   expect(d_ball.size() == 1 && d_crate.size() == 3, "the parameter gradients have the wrong size");
-
-  tangere::ConicProgram program;
-  program.c = tangere::VectorX::Ones(1);
-  program.G = -tangere::MatrixX::Ones(1, 1);
-  program.h = -tangere::VectorX::Ones(1);
-  program.num_orthant = 1;
-  tangere::ConicSolver solver(program);
-  expect(std::abs(solver.solve().objective - 1.0) < 1e-8, "min x with x >= 1 is not 1");
 }
 
 void errors() {

@@ -15,7 +15,7 @@
 #include <exception>
 #include <filesystem>
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 namespace {
 
@@ -81,17 +81,17 @@ TriangleMesh read_with_assimp(const std::filesystem::path& file) {
   }
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal
 
 #else
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 TriangleMesh read_with_assimp(const std::filesystem::path& file) {
   throw InputError(file.string(),
                    "this build reads OBJ and STL only: install libassimp-dev and build again for COLLADA and glTF");
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal
 
 #endif

@@ -17,7 +17,7 @@
 #include "tangere/io/text/xml_file.hpp"
 #include "tangere/math/error.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 // nodes
@@ -273,4 +273,4 @@ void check_gltf(const std::filesystem::path& file) {
   with_json_lines(text, file.string(), [&] { check_nodes(JsonDocument(text).root()); });
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

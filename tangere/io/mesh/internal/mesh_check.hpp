@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// Nodes inside (and instanced by) each other.
 inline constexpr int kMaxMeshNodeDepth = 100;
@@ -20,4 +20,4 @@ void check_collada(const std::filesystem::path& file);
 /// The same for the nodes of a glTF, text or binary; of a binary one, also that its chunks end within it.
 void check_gltf(const std::filesystem::path& file);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

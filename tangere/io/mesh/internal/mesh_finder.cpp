@@ -6,7 +6,7 @@
 
 #include "tangere/math/error.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,4 +104,4 @@ FoundMesh MeshFinder::find(const std::string& name) const {
   throw InputError("filename", "there is no file '" + name + "'; looked for" + list);
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct FoundMesh {
   std::filesystem::path path;
@@ -34,4 +34,4 @@ class MeshFinder {
   std::vector<std::filesystem::path> others_;
 };
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

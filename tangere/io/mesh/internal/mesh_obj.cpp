@@ -11,7 +11,7 @@
 #include "tangere/io/mesh/internal/mesh_parsers.hpp"
 #include "tangere/io/text/text.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 class ObjParser {
@@ -126,7 +126,7 @@ TriangleMesh parse_obj(std::string_view text, const std::string& name, std::vect
   return ObjParser(text, name, notices).run();
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal
 
 namespace tangere {
 
@@ -134,7 +134,7 @@ std::string to_obj(const TriangleMesh& mesh) {
   std::string text;
   for (const Vector3& vertex : mesh.vertices) {
     text += "v";
-    for (const double coordinate : vertex) text += " " + detail::shortest(coordinate);
+    for (const double coordinate : vertex) text += " " + internal::shortest(coordinate);
     text += "\n";
   }
   for (const auto& triangle : mesh.triangles) {

@@ -10,7 +10,7 @@
 #include "tangere/geometry/mesh.hpp"
 #include "tangere/io/robot_file.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// What is in a file, as it stands there; indices are valid and numbers finite. `name` is what errors start with.
 /// Statements of an OBJ file that are not understood are added to the notices, once each.
@@ -47,4 +47,4 @@ class TextLines {
 /// Throws InputError with the field `name:line`.
 [[noreturn]] void fail_at_line(const std::string& name, int line, const std::string& reason);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

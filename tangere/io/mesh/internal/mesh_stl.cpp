@@ -11,7 +11,7 @@
 #include "tangere/io/mesh/internal/mesh_parsers.hpp"
 #include "tangere/io/text/text.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "binary STL is little-endian");
@@ -158,4 +158,4 @@ TriangleMesh parse_stl(std::string_view bytes, const std::string& name) {
   return is_text(bytes) ? TextParser(bytes, name).run() : parse_binary(bytes, name);
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -6,7 +6,7 @@
 #include "tangere/math/check.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 // actuators
@@ -252,4 +252,4 @@ std::vector<Keyframe> read_keyframes(MjcfReader& reader, const std::vector<XmlEl
   return keyframes;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -9,7 +9,7 @@
 
 #include "tangere/math/check.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 // files
 // ---------------------------------------------------------------------------------------------------------------------
@@ -374,4 +374,4 @@ Pose pose_of(const MjcfAttributes& attributes, const MjcfSettings& settings) {
   return X;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

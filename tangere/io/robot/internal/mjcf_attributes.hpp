@@ -14,7 +14,7 @@
 #include "tangere/io/text/xml_file.hpp"
 #include "tangere/math/se3.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// The main file and those it includes.
 class MjcfFiles {
@@ -146,4 +146,4 @@ struct MjcfSettings {
 /// A quaternion w x y z of any length but zero; nothing if it is that.
 [[nodiscard]] std::optional<Matrix3> rotation_of_wxyz(const Vector4& quaternion);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

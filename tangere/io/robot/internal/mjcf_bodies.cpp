@@ -8,7 +8,7 @@
 #include "tangere/math/check.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 // joints
@@ -254,4 +254,4 @@ void settle_inertias(MjcfReader& reader) {
   }
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

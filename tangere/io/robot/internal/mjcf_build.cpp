@@ -13,7 +13,7 @@
 #include "tangere/io/robot/internal/unit_check.hpp"
 #include "tangere/multibody/model_check.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// MuJoCo draws these groups unless told otherwise; the others hold what only collides.
@@ -379,4 +379,4 @@ Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, c
   return build_located(reader, builder);
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -4,7 +4,7 @@
 
 #include "tangere/math/error.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// Element by element: a copy from a vector of two is more than g++ 12 believes to fit (-Wstringop-overflow).
@@ -166,4 +166,4 @@ void MjcfGeomWriter::write_geoms(XmlText& out, int body) const {
   }
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -12,7 +12,7 @@
 #include "tangere/io/robot/internal/mjcf_text.hpp"
 #include "tangere/multibody/model.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 class MjcfGeomWriter {
  public:
@@ -48,4 +48,4 @@ class MjcfGeomWriter {
   std::set<std::string> mesh_names_;
 };
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -8,7 +8,7 @@
 #include "tangere/io/mesh_file.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// Our x axis along z.
@@ -270,4 +270,4 @@ std::optional<MjcfGeom> read_geom(MjcfReader& reader, const XmlElement& element,
   return geom;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

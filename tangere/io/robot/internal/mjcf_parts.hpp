@@ -18,7 +18,7 @@
 #include "tangere/io/robot_file.hpp"
 #include "tangere/multibody/joint.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// Ends of ranges that are as far out are none: MJCF has no word for a range with one end.
 inline constexpr double kNoMjcfLimit = 1e10;
@@ -145,4 +145,4 @@ enum class ContactBits { settled, as_given };
                                                    const Model& model,
                                                    const std::vector<std::optional<Actuator>>& actuators);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

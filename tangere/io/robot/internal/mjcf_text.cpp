@@ -3,7 +3,7 @@
 #include "tangere/io/text/markup.hpp"
 #include "tangere/io/text/text.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 void XmlText::end_tag() {
   if (in_tag_) text_ += ">\n";
@@ -53,4 +53,4 @@ void XmlText::comment(std::string_view text) {
   text_ += std::string(2 * open_.size(), ' ') + "<!-- " + std::string(text) + " -->\n";
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

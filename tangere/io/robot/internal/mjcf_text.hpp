@@ -8,7 +8,7 @@
 
 #include "tangere/math/se3.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 class XmlText {
  public:
@@ -36,4 +36,4 @@ class XmlText {
   bool in_tag_ = false;
 };
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

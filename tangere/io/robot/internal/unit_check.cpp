@@ -9,7 +9,7 @@
 #include "tangere/geometry/bounds.hpp"
 #include "tangere/math/check.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// Longer than any body of a robot (m), and lighter than any that long, by the box around it (kg/m³; air has 1.2).
@@ -86,4 +86,4 @@ std::string unit_remark(const BodySpec& body) {
   return {};
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -6,7 +6,7 @@
 #include "tangere/io/robot/internal/unit_check.hpp"
 #include "tangere/io/robot/internal/urdf_parts.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 MassProperties read_inertial(const XmlElement& inertial, std::vector<Notice>& notices) {
@@ -168,4 +168,4 @@ BodySpec UrdfLinkReader::read(const XmlElement& link) {
   return body;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

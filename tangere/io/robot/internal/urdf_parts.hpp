@@ -15,7 +15,7 @@
 #include "tangere/io/robot_file.hpp"
 #include "tangere/io/text/xml_file.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// Efforts and velocities from here on are no limit: the format has no other way to say so.
 inline constexpr double kNoUrdfLimit = 1e300;
@@ -55,4 +55,4 @@ class UrdfLinkReader {
   std::map<std::pair<std::string, std::vector<double>>, Mesh> meshes_;
 };
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

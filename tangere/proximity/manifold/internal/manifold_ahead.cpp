@@ -18,7 +18,7 @@
 #include "tangere/proximity/manifold/internal/manifold_derivatives.hpp"
 #include "tangere/proximity/manifold/internal/manifold_query.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 constexpr double kMostTurn = 0.6;
@@ -229,4 +229,4 @@ void add_ahead(ManifoldQuery& query, Manifold& manifold) {
   ahead.add_to(manifold);
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

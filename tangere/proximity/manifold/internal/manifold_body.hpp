@@ -7,7 +7,7 @@
 #include "tangere/math/so3.hpp"
 #include "tangere/proximity/manifold/manifold_features.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct ManifoldBody {
   const SupportTerms* terms;
@@ -57,4 +57,4 @@ struct ManifoldBody {
   }
 };
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -6,7 +6,7 @@
 
 #include "tangere/proximity/manifold/manifold_features.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 using Kind = SupportTerm::Kind;
@@ -99,4 +99,4 @@ double support_value(const SupportTerms& terms, const Vector3& n) {
   return h;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -3,7 +3,7 @@
 
 #include "tangere/proximity/manifold/internal/manifold_derivatives.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 using Row12 = Eigen::Matrix<double, 1, 12>;
@@ -135,4 +135,4 @@ PatchJacobian patch_jacobian(const Patch& patch, const PatchPoint& point, const 
   return J;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

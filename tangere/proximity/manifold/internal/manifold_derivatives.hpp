@@ -4,7 +4,7 @@
 
 #include "tangere/proximity/manifold/internal/manifold_patch.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// Rates of one point, in terms of reference and incident.
 struct PatchJacobian {
@@ -20,4 +20,4 @@ struct PatchJacobian {
 
 [[nodiscard]] PatchJacobian patch_jacobian(const Patch& patch, const PatchPoint& point, const Matrix3x12& N_rate);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -5,7 +5,7 @@
 
 #include "tangere/proximity/manifold/internal/manifold_polygon.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// Points this near to an outline are on it, and points this near to each other are one, in units of `size`: more than
@@ -185,4 +185,4 @@ void find_line_patch(const ManifoldBody& reference, Feature& reference_feature, 
   if (patch.count < 2 || !beside) patch.count = 0;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

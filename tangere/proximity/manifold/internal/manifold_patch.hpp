@@ -17,7 +17,7 @@
 #include "tangere/proximity/manifold/internal/manifold_body.hpp"
 #include "tangere/proximity/manifold/internal/manifold_stationary.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct PatchPoint {
   enum class Kind { incident_corner, reference_corner, crossing, incident_end, reference_end };
@@ -70,4 +70,4 @@ void add_foot(Patch& patch);
 void find_line_patch(const ManifoldBody& reference, Feature& reference_feature, const ManifoldBody& incident,
                      Feature& incident_feature, const Vector3& n, double tolerance, double size, Patch& patch);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -11,7 +11,7 @@
 #include "tangere/proximity/manifold/internal/manifold_query.hpp"
 #include "tangere/proximity/manifold/internal/manifold_single.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// Patches whose nearest point is farther than the distance by more than this, in units of the size, are not the
@@ -197,4 +197,4 @@ void take_nearest(const ManifoldQuery& query, Manifold& manifold) {
   if (query.options.derivatives) finish_without(manifold.jacobians[0]);
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -9,7 +9,7 @@
 
 #include "tangere/math/assert.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 PlaneBasis::PlaneBasis(const Vector3& n) {
   Eigen::Index least = 0;
@@ -101,4 +101,4 @@ int reduce(std::span<const Vector2> points, std::span<int> kept, int max, int fi
   return count;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

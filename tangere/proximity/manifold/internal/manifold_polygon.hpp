@@ -6,7 +6,7 @@
 
 #include "tangere/math/types.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// Two unit vectors that complete the unit vector n to a right-handed frame (u, v, n).
 struct PlaneBasis {
@@ -32,4 +32,4 @@ int convex_hull(std::span<const Vector2> points, double tolerance, std::span<int
 /// hull the least area, of equals the last one going round from `fixed`; never `fixed`, which must be among them.
 int reduce(std::span<const Vector2> points, std::span<int> kept, int max, int fixed);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

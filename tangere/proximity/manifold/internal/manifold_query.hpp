@@ -5,7 +5,7 @@
 #include "tangere/proximity/manifold/internal/manifold_patch.hpp"
 #include "tangere/proximity/manifold/internal/manifold_single.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct ManifoldQuery {
   /// All is computed about this point, so that the place in the world does not cost precision.
@@ -46,4 +46,4 @@ void add_ahead(ManifoldQuery& query, Manifold& manifold);
 /// What the distance says, without derivatives.
 void take_nearest(const ManifoldQuery& query, Manifold& manifold);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -10,7 +10,7 @@
 #include "tangere/proximity/manifold/internal/manifold_polygon.hpp"
 #include "tangere/proximity/manifold/internal/manifold_query.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// Alignments (sines) and areas or lengths (relative) that differ by less are equal.
@@ -144,4 +144,4 @@ void find_manifold(ManifoldQuery& query, Manifold& manifold) {
   if (query.options.ahead) add_ahead(query, manifold);
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

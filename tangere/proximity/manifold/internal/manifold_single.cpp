@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// How far outside a line a contact may be, in units of its length, and how far below the support plane, in units of
@@ -100,4 +100,4 @@ void find_single_contact(const ManifoldBody& A, const Feature& feature_A, const 
       if (attempt(a.corner_side(i), a.corner_name(i), b.corner_side(j), b.corner_name(j))) return;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -4,7 +4,7 @@
 
 #include "tangere/proximity/manifold/internal/manifold_stationary.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct SingleContact {
   bool found = false;
@@ -22,4 +22,4 @@ struct SingleContact {
 void find_single_contact(const ManifoldBody& A, const Feature& feature_A, const ManifoldBody& B,
                          const Feature& feature_B, const Vector3& n, double size, SingleContact& contact);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

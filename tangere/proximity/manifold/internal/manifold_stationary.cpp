@@ -5,7 +5,7 @@
 
 #include <Eigen/LU>
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 /// n, φ / size, t_A, t_B; a t that is not free has a row and column of the identity.
@@ -122,4 +122,4 @@ StationaryJacobian stationary_jacobian(const StationarySide& A, const Stationary
   return J;
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -11,7 +11,7 @@
 
 #include "tangere/proximity/manifold/internal/manifold_body.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct StationarySide {
   const ManifoldBody* body = nullptr;
@@ -49,4 +49,4 @@ struct StationaryJacobian {
 [[nodiscard]] StationaryJacobian stationary_jacobian(const StationarySide& A, const StationarySide& B,
                                                      const Stationary& solution, double size);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-namespace tangere::detail {
+namespace tangere::internal {
 namespace {
 
 using Kind = SupportTerm::Kind;
@@ -188,4 +188,4 @@ void find_term_feature(const SupportTerms& terms, int k, const Vector3& n, doubl
   }
 }
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

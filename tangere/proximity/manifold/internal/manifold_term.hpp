@@ -6,7 +6,7 @@
 
 #include "tangere/proximity/manifold/manifold_features.hpp"
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 struct TermFeature {
   /// 0 a point, 1 a line, 2 a face.
@@ -30,4 +30,4 @@ struct TermFeature {
 /// `k` is the term's index, n the unit direction in the set's frame, `tolerance` the sine of an angle.
 void find_term_feature(const SupportTerms& terms, int k, const Vector3& n, double tolerance, TermFeature& feature);
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

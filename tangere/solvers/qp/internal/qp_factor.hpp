@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace tangere::detail {
+namespace tangere::internal {
 
 /// L Lᵀ = M for M of N rows (row-major with the given stride, lower part read). A pivot lost to rounding is taken as
 /// infinite: the solution has a zero there.
@@ -43,4 +43,4 @@ struct SmallCholesky {
   }
 };
 
-}  // namespace tangere::detail
+}  // namespace tangere::internal

@@ -1,4 +1,4 @@
-#include "tangere/contact/hard/internal/sparse_island.hpp"
+#include "tangere/contact/hard/sparse_island.hpp"
 
 #include <algorithm>
 

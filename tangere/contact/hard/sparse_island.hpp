@@ -1,7 +1,7 @@
 #pragma once
 
 /// The rows of a large island as solvers/sparse_rows.hpp wants them: coordinates by trees, cut into nodes of six
-/// (private to contact).
+/// (not installed).
 
 #include <span>
 #include <vector>
