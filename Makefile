@@ -5,6 +5,8 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 CTEST_ARGS ?=
 FUZZ_SECONDS ?= 600
+# OFF: everything but the viewer's page, for machines on which npm cannot reach its packages
+VIEWER ?= ON
 
 CXX_FILES = $(shell find tangere apps bench tests examples experiments python -name node_modules -prune -o -name '*.hpp' -print -o -name '*.cpp' -print 2>/dev/null)
 CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
@@ -13,27 +15,25 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .NOTPARALLEL:
 .SECONDARY:
 .PHONY: help demo test build bench experiments stress sanitize fuzz oracles test-clang format format-check tidy clean
-.PHONY: packages-build packages-demo packages-test packages-bench packages-lint packages-oracles
+.PHONY: viewer-packages packages-build packages-demo packages-test packages-bench packages-lint packages-oracles
 
 help:  ## show this list
 	@echo "tangere: make <target>"
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16 | sed 's/^/  /'
 
-demo: packages-demo build  ## build, then show what the engine does
+demo: packages-demo viewer-packages build  ## build, then show what the engine does
 	@mkdir -p build/demo/examples
 	@for example in build/bin/example_*; do \
 	  "$$example" "build/demo/examples/$${example##*/example_}.json" > build/demo/examples/log.txt || { cat build/demo/examples/log.txt; exit 1; }; \
 	done
 	build/bin/tangere demo --recordings build/demo/examples
 
-test: packages-test test-dev  ## build with asserts alive and run every test
+test: packages-test viewer-packages test-dev  ## build with asserts alive and run every test
 
 build: packages-build compile-release  ## optimised build: build/bin/tangere, build/bin/bench_*
 
-bench: packages-bench build  ## measure, beside the papers' figures and FCL on the same pairs
-	@found=0; for program in build/bin/bench_*; do \
-	  [ -x "$$program" ] || continue; found=1; echo "== $$program"; "$$program" || exit 1; \
-	done; [ $$found = 1 ] || { echo "no benchmark was built"; exit 1; }
+bench: packages-bench build  ## measure beside the papers' figures, FCL and MuJoCo; writes bench/results/<machine>.md
+	scripts/bench_results.sh build/bin bench/results
 
 sanitize: packages-test test-asan test-tsan  ## all tests under the address and undefined-behaviour sanitizers, those with threads under the thread sanitizer
 
@@ -65,7 +65,7 @@ test-%: compile-%
 	@echo "tangere: all tests passed ($*)"
 
 configure-%:
-	cmake --preset $* --log-level=NOTICE
+	cmake --preset $* --log-level=NOTICE -D TANGERE_BUILD_VIEWER=$(VIEWER)
 
 compile-%: configure-%
 	cmake --build --preset $* --parallel $(JOBS)
@@ -81,6 +81,10 @@ tidy: packages-test packages-lint configure-dev-clang  ## clang-tidy over all so
 
 clean:  ## remove everything that was built
 	rm -rf build
+
+# first of all: what needs the network should fail before minutes of compiling
+viewer-packages:
+	@[ "$(VIEWER)" = OFF ] || cmake -D NPM="$$(command -v npm)" -D FOLDER=apps/viewer -P apps/viewer/install_packages.cmake
 
 packages-build:
 	@scripts/install_dependencies.sh build
