@@ -18,6 +18,18 @@ if(VIEWER)
   endif()
 endif()
 
+# the program of the README is compiled as it stands there
+file(READ "${OUTSIDE_DIR}/../../../README.md" readme)
+string(FIND "${readme}" "```cpp\n" start)
+string(SUBSTRING "${readme}" ${start} -1 readme)
+string(SUBSTRING "${readme}" 7 -1 readme)
+string(FIND "${readme}" "```" end)
+if(start EQUAL -1 OR end EQUAL -1)
+  message(FATAL_ERROR "README.md has no program in C++")
+endif()
+string(SUBSTRING "${readme}" 0 ${end} readme)
+file(WRITE "${WORK_DIR}/readme.cpp" "${readme}")
+
 # the outside project sees the prefix only, without this project's flags (a sanitizer's runtime must be shared, though)
 set(flags "")
 if(SANITIZE)
@@ -34,7 +46,16 @@ foreach(build_type Release Debug)
       -D CMAKE_CXX_FLAGS=${flags}
       -D CMAKE_BUILD_TYPE=${build_type}
       -D CMAKE_PREFIX_PATH=${WORK_DIR}/prefix
-      -D EXPECTED_VERSION=${VERSION})
+      -D EXPECTED_VERSION=${VERSION}
+      -D README_PROGRAM=${WORK_DIR}/readme.cpp)
   run("${CMAKE_COMMAND}" --build "${build}")
   run("${build}/outside")
+  run("${build}/programs" "${WORK_DIR}/prefix/share/tangere/scenes")
+  # its scene is named from the root of the repository, which the installed data folder looks like
+  execute_process(COMMAND "${build}/readme" WORKING_DIRECTORY "${WORK_DIR}/prefix/share/tangere" OUTPUT_VARIABLE said
+                          COMMAND_ERROR_IS_FATAL ANY)
+  message(STATUS "the program of the README says:\n${said}")
+  if(NOT said MATCHES "exact\n")
+    message(FATAL_ERROR "the Jacobian of the README's program is not exact")
+  endif()
 endforeach()
