@@ -38,6 +38,7 @@
 // steps with contact, and their derivatives
 #include "tangere/sim/impulse_derivatives.hpp"
 #include "tangere/sim/rollout.hpp"
+#include "tangere/sim/simulator.hpp"
 #include "tangere/sim/step.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/step_diagnosis.hpp"
