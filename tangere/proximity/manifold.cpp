@@ -6,12 +6,15 @@
 
 #include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/proximity/distance/internal/distance_workspace.hpp"
 #include "tangere/proximity/manifold/internal/manifold_query.hpp"
 #include "tangere/proximity/internal/pose_check.hpp"
 
 namespace tangere {
 
 struct ManifoldWorkspace::Data {
+  // a manifold is made while its shapes exist
+  Data() { distance.data().owner.turn_off(); }
   DistanceWorkspace distance;
   std::vector<Manifold> manifolds;
 };
