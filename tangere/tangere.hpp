@@ -12,6 +12,7 @@
 #include "tangere/geometry/support.hpp"
 
 // pairs of shapes
+#include "tangere/proximity/answers.hpp"
 #include "tangere/proximity/batch.hpp"
 #include "tangere/proximity/broad_phase.hpp"
 #include "tangere/proximity/distance.hpp"

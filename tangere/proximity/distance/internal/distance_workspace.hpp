@@ -8,7 +8,7 @@
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/distance/internal/distance_search.hpp"
 #include "tangere/proximity/scaling/internal/scaling_workspace.hpp"
-#include "tangere/proximity/shape_owner.hpp"
+#include "tangere/proximity/internal/shape_owner.hpp"
 
 namespace tangere {
 

@@ -7,7 +7,7 @@
 #include "tangere/math/aligned.hpp"
 #include "tangere/proximity/scaling/pair_program.hpp"
 #include "tangere/proximity/scaling.hpp"
-#include "tangere/proximity/shape_owner.hpp"
+#include "tangere/proximity/internal/shape_owner.hpp"
 #include "tangere/proximity/scaling/internal/support_scaling.hpp"
 
 namespace tangere {
