@@ -52,7 +52,10 @@ int SingleLevelDerivatives::dof_of(const SmoothProblem& problem, const SmoothIsl
 /// r of the trees without contact, dt (inverse dynamics) + what is implicit − dt τ, by q and v.
 void SingleLevelDerivatives::smooth_terms(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step) {
   const double dt = contact.problem().time_step;
-  acceleration_ = (step.v_plus - step.state.v) / dt;
+  const TreeMover& tree = *contact.problem().tree;
+  v_plus_ = step.v_plus;
+  for (const int dof : tree.dofs()) v_plus_[dof] = tree.v[dof];
+  acceleration_ = (v_plus_ - step.state.v) / dt;
   for (const Joint& joint : model_.joints())
     if (joint.nv == 6)
       acceleration_.segment<3>(joint.first_v) -=
@@ -70,9 +73,9 @@ void SingleLevelDerivatives::smooth_terms(SingleLevelContact& contact, Data& dat
   }
 
   // q⁺ by q, where that is more than the identity
-  if (contact.problem().tree->turning().empty()) return;
-  displacement_ = dt * step.v_plus;
-  for (const TreeMover::Turning& turn : contact.problem().tree->turning()) {
+  if (tree.turning().empty()) return;
+  displacement_ = dt * v_plus_;
+  for (const TreeMover::Turning& turn : tree.turning()) {
     const Vector3 phi = displacement_.segment<3>(turn.angular);
     displacement_.segment<3>(turn.angular) = cayley_logarithm(phi);
   }

@@ -223,6 +223,37 @@ TEST(SmoothDerivatives, OfArticulatedBodies) {
   }
 }
 
+/// Velocities of steps that are solved to the default tolerance have the derivatives of those that are solved to
+/// rounding: everything is taken where the refinements end, the inverse dynamics of trees too.
+TEST(SmoothDerivatives, OfTreesDoNotDependOnTheTolerance) {
+  // free joints have their velocities in axes as the step turned them, solved to the tolerance
+  for (const double kappa : {1e-2, 1e-3, 1e-4})
+    for (const auto& [scene, within] : {std::pair{arm(), 1e-8}, std::pair{floating_robot(), 1e-3}}) {
+      SCOPED_TRACE(kappa);
+      WorldOptions options = tight(0.01, kappa);
+      const World exact(scene.model, {}, options);
+      options.smooth.tolerance = SmoothOptions().tolerance;
+      const World rough(scene.model, {}, options);
+      const auto jacobians = [&exact](const World& world, State state, int steps) {
+        Workspace workspace(exact);
+        Tape tape;
+        StepJacobians out;
+        for (int i = 0; i < steps; ++i) {
+          State next;
+          EXPECT_EQ(step(exact, state, VectorX::Zero(world.nu()), workspace, next).status, StepStatus::solved);
+          state = next;
+        }
+        Workspace other(world);
+        State next;
+        EXPECT_EQ(step(world, state, VectorX::Zero(world.nu()), other, next, &tape).status, StepStatus::solved);
+        EXPECT_FALSE(step_jacobians(world, tape, other, out));
+        return MatrixX(all_columns(out).bottomRows(world.nv()));
+      };
+      for (const int steps : {0, 3, 6})
+        EXPECT_NEAR_RELATIVE(jacobians(rough, scene.state, steps), jacobians(exact, scene.state, steps), within);
+    }
+}
+
 TEST(SmoothDerivatives, OfBodiesThatHitEachOther) {
   for (const double kappa : kKappas) {
     SCOPED_TRACE(kappa);
