@@ -102,6 +102,7 @@ class SingleLevelDerivatives {
   Matrix6X motions_;
   Matrix6X velocities_;
   ScratchVector by_gap_;
+  ScratchVector by_depth_;
   MatrixX turning_;
   ScratchVector weights_;
   // of an island that limits its restitution: F by what is before the step, and −dv⁺/dx / (dF/dx)

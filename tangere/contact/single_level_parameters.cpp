@@ -371,6 +371,14 @@ class SmoothParameterColumn {
     if (!keeps_apart(slot)) return;
     const Rebound::Gradient& gradient = rebound_of(slot).gradient();
     add_gap(slot, gradient.xi.dot(xi) + gradient.velocity.dot(U.head<3>()));
+    if (slot.lowering.side < 0) return;
+    Vector12 in_si = xi;
+    in_si.segment<3>(0) *= slot.units.length;
+    in_si.segment<3>(6) *= slot.units.length;
+    add_lowering(slot, slot.lowering.by_twists(old_point(slot)).dot(in_si));
+  }
+  void add_lowering(PairSlot& slot, double depth) {
+    add_impulse(slot, depth * slot.respond_to_lowering(rebound_of(slot).gradient().xi));
   }
 
   /// At the end of the step.
