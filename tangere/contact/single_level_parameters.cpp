@@ -481,14 +481,15 @@ void tree_parameter_columns(const Model& model, Data& data, const SmoothLinearis
 
 }  // namespace
 
-bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
-                                        std::span<const SmoothParameter> parameters, MatrixX& out) {
+GradientQuality SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
+                                                   const SmoothLinearisation& step,
+                                                   std::span<const SmoothParameter> parameters, MatrixX& out) {
   const auto count = static_cast<int>(parameters.size());
   out.setZero(model_.nv(), count);
   MatrixX tree_columns;
   const double dt = contact.problem().time_step;
   contact.respond_to_every_side(true);
-  const bool good = visit(contact, data, step, [&](SmoothIsland& island) {
+  const GradientQuality quality = visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     if (island.with_tree())
       tree_parameter_columns(model_, data, step, v_plus_, acceleration_, dt, parameters, *problem.tree, tree_columns);
@@ -519,7 +520,7 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
     }
   });
   contact.respond_to_every_side(false);
-  return good;
+  return quality;
 }
 
 }  // namespace tangere

@@ -445,13 +445,13 @@ NcpResult SingleLevelContact::solve_further(int max_iterations, double refined) 
 }
 
 /// Newton steps from a loaded iterate; leaves the factors at the last one. False if they are not those of the step.
-bool SingleLevelContact::refine() {
+GradientQuality SingleLevelContact::refine() {
   if (island_.cones().empty()) {
     (void)island_.evaluate();
-    return island_.factor();
+    return island_.factor() ? GradientQuality::exact : GradientQuality::contact_unsolved;
   }
-  const bool whole = solve_further(options_.num_refinements + 4, kRefined).status == NcpStatus::solved;
-  return factor_what_has_factors() && whole;
+  const bool solved = solve_further(options_.num_refinements + 4, kRefined).status == NcpStatus::solved;
+  return factor_what_has_factors() && solved ? GradientQuality::exact : GradientQuality::contact_unsolved;
 }
 
 /// Where the island has no factors it leaves out the pairs that have none, or else all: its derivatives are numbers, if
