@@ -51,7 +51,6 @@ int main(int argc, char** argv) {
       smooth.formulation = Formulation::single_level;
       smooth.smooth.kappa = kappa;
       smooth.smooth.tolerance = 1e-11 / kappa;  // differences want the solution, not a part of kappa beside it
-      smooth.smooth.prune_hovering = false;
       const double analytical = sensitivity(height, smooth, false);
       const double difference = sensitivity(height, smooth, true);
       worst = std::max(worst, std::abs(analytical - difference) / (1.0 + std::abs(difference)));

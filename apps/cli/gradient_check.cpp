@@ -33,7 +33,6 @@ constexpr double kJump = 0.3;
 World tightened(const World& world) {
   WorldOptions options = world.options();
   options.smooth.tolerance = std::min(options.smooth.tolerance, std::max(1e-12, 1e-12 / options.smooth.kappa));
-  options.smooth.prune_hovering = false;
   return world.with_options(options);
 }
 

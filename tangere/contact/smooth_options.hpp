@@ -51,20 +51,19 @@ struct SmoothOptions {
   /// ContactOptions::torsional_friction, if positive, is the radius in metres for all pairs instead.
   double torsion = 0.2;
   /// Pairs exist from this distance on, and farther as far as bodies may come nearer within a step: half of it as a
-  /// part of the reach of either body; what is fixed adds nothing. Where a pair begins to exist, the step jumps by the
-  /// order of κ.
+  /// part of the reach of either body; what is fixed adds nothing. Beyond, derivatives are exactly those without
+  /// contact: a gradient that is to see a floor from d metres needs a margin of 2 d over the body's reach (and a κ, or
+  /// `gradient_kappa`, of 1e-3 or more to be worth seeing). Where a pair begins to exist, the step jumps by the order
+  /// of κ / margin.
   double margin = 0.1;
-  /// A step that cannot be solved is halved, and halved again, down to this part of it; 1: never.
+  /// A step that cannot be solved is halved, and halved again, down to this part of it; 1: never. So is one in which
+  /// contact gives energy to free bodies that turn far within it.
   double smallest_part = 0.125;
   /// Derivatives are those of the step at this relaxation instead, solved on from the contact of the step (0: at
   /// kappa): gradients that see contact from farther away, of motions that are as stiff as ever.
   double gradient_kappa = 0.0;
   /// Newton steps beyond the tolerance before derivatives are taken; fewer if norms are below 1e-6 κ before.
   int num_refinements = 2;
-  /// Derivatives at κ ≤ 1e-4 leave out pairs of sets with faces or edges whose impulse is smaller than their gap (in
-  /// units): what hovers parallel has a gradient of order one in a band of tilt of width κ, which is noise. Derivatives
-  /// then say that they are not those of the step.
-  bool prune_hovering = true;
 
   /// Throws InputError naming the first field out of range.
   void verify() const;

@@ -223,6 +223,37 @@ TEST(SmoothDerivatives, OfArticulatedBodies) {
   }
 }
 
+/// Velocities of steps that are solved to the default tolerance have the derivatives of those that are solved to
+/// rounding: everything is taken where the refinements end, the inverse dynamics of trees too.
+TEST(SmoothDerivatives, OfTreesDoNotDependOnTheTolerance) {
+  // free joints have their velocities in axes as the step turned them, solved to the tolerance
+  for (const double kappa : {1e-2, 1e-3, 1e-4})
+    for (const auto& [scene, within] : {std::pair{arm(), 1e-8}, std::pair{floating_robot(), 1e-3}}) {
+      SCOPED_TRACE(kappa);
+      WorldOptions options = tight(0.01, kappa);
+      const World exact(scene.model, {}, options);
+      options.smooth.tolerance = SmoothOptions().tolerance;
+      const World rough(scene.model, {}, options);
+      const auto jacobians = [&exact](const World& world, State state, int steps) {
+        Workspace workspace(exact);
+        Tape tape;
+        StepJacobians out;
+        for (int i = 0; i < steps; ++i) {
+          State next;
+          EXPECT_EQ(step(exact, state, VectorX::Zero(world.nu()), workspace, next).status, StepStatus::solved);
+          state = next;
+        }
+        Workspace other(world);
+        State next;
+        EXPECT_EQ(step(world, state, VectorX::Zero(world.nu()), other, next, &tape).status, StepStatus::solved);
+        EXPECT_EQ(step_jacobians(world, tape, other, out), GradientQuality::exact);
+        return MatrixX(all_columns(out).bottomRows(world.nv()));
+      };
+      for (const int steps : {0, 3, 6})
+        EXPECT_NEAR_RELATIVE(jacobians(rough, scene.state, steps), jacobians(exact, scene.state, steps), within);
+    }
+}
+
 TEST(SmoothDerivatives, OfBodiesThatHitEachOther) {
   for (const double kappa : kKappas) {
     SCOPED_TRACE(kappa);
@@ -331,39 +362,49 @@ TEST(SmoothDerivatives, InParametersOfArticulatedBodies) {
   }
 }
 
-/// Parallel faces apart: within a tilt of the order of κ the relaxed step turns by an amount of order one.
-TEST(SmoothDerivatives, OfWhatHoversAreThoseOfFlight) {
-  WorldOptions options = tight(0.01, 1e-6);
-  const auto by_attitude = [&](const Shape& shape, bool pruned) {
-    options.smooth.prune_hovering = pruned;
-    const FreeBody body{.shape = shape, .X_WB = Pose::translation({0, 0, 0.21})};
-    const StepCase scene = free_bodies("hover", {body}, 0.5, 0.0, options);
+/// What hovers, round or flat, has the derivatives of its step, and they say so: parallel faces too, which the relaxed
+/// step turns by an amount of order one within a tilt of the order of κ.
+TEST(SmoothDerivatives, OfWhatHovers) {
+  const Shape shapes[] = {Sphere{0.2}, Ellipsoid{{0.1, 0.15, 0.2}}, Box{.size = {0.4, 0.4, 0.4}}, Capsule{0.2, 0.3}};
+  for (const Shape& shape : shapes)
+    for (const double kappa : kKappas)
+      for (const double tilt : {0.0, 0.1}) {
+        SCOPED_TRACE(std::string(shape.type_name()) + " " + std::to_string(kappa) + " " + std::to_string(tilt));
+        const Matrix3 R = so3::exp(tilt * Vector3(1.0, 0.7, 0.3));
+        const double height = 0.005 - bounds(shape, Pose::rotation(R)).lower.z();
+        FreeBody body{.shape = shape, .X_WB = {R, Vector3(0, 0, height)}};
+        body.velocity << 0.2, 0.1, -0.3, 0.0, 0.0, 0.2;
+        const StepCase scene = free_bodies("hover", {body}, 0.5, 0.0, tight(0.01, kappa));
+        // the band of a parallel face is as wide as κ
+        expect_derivatives(scene.world, scene.state, VectorX::Zero(6), kappa, 1e-6, kappa);
+        Workspace workspace(scene.world);
+        Tape tape;
+        State next;
+        (void)step(scene.world, scene.state, VectorX::Zero(6), workspace, next, &tape);
+        StepJacobians jacobians;
+        EXPECT_EQ(step_jacobians(scene.world, tape, workspace, jacobians), GradientQuality::exact);
+      }
+}
+
+/// Nothing is left out at some κ and not at others: along a schedule gradients of what touches change with κ alone.
+TEST(SmoothDerivatives, DoNotJumpAlongAScheduleOfKappa) {
+  FreeBody box{.shape = Box{.size = {0.2, 0.3, 0.1}}, .X_WB = {so3::exp(Vector3(0.02, 0.01, 0)), Vector3(0, 0, 0.056)}};
+  box.velocity << 0.1, 0.0, -0.2, 0.0, 0.1, 0.0;
+  const auto gradient = [&](double kappa) {
+    const StepCase scene = free_bodies("box", {box}, 0.5, 0.0, tight(0.01, kappa));
     Workspace workspace(scene.world);
     Tape tape;
     State next;
-    const StepResult& result = step(scene.world, scene.state, VectorX::Zero(6), workspace, next, &tape);
-    EXPECT_EQ(result.contacts.size(), 1U);
-    StepJacobians jacobians;
-    // which is not the derivative of the step, and it says so
-    EXPECT_EQ(step_jacobians(scene.world, tape, workspace, jacobians),
-              pruned ? GradientQuality::hovering_left_out : GradientQuality::exact);
-    return MatrixX(jacobians.v_q.bottomRows<3>()).cwiseAbs().maxCoeff();
+    EXPECT_EQ(step(scene.world, scene.state, VectorX::Zero(6), workspace, next, &tape).status, StepStatus::solved);
+    StepJacobians out;
+    EXPECT_EQ(step_jacobians(scene.world, tape, workspace, out), GradientQuality::exact);
+    return out.v_v;
   };
-  for (const Shape& shape : {Shape(Box{.size = {0.4, 0.4, 0.4}}), Shape(Capsule{.radius = 0.2, .length = 0.3})}) {
-    EXPECT_LE(by_attitude(shape, true), 1e-9);
-    EXPECT_GT(by_attitude(shape, false), 1e-3);
-  }
-}
-
-/// Only faces and edges can be parallel.
-TEST(SmoothDerivatives, OfRoundThingsThatHoverAreThoseOfTheStep) {
-  for (const Shape& shape : {Shape(Sphere{0.2}), Shape(Ellipsoid{{0.1, 0.15, 0.2}})}) {
-    FreeBody body{.shape = shape, .X_WB = {so3::exp(Vector3(0.3, 0.2, 0.1)), Vector3(0, 0, 0.23)}};
-    body.velocity << 0.2, 0.1, -0.3, 0.4, 0.1, 0.2;
-    WorldOptions options = tight(0.01, 1e-4);
-    options.smooth.prune_hovering = true;
-    const StepCase scene = free_bodies("hover", {body}, 0.5, 0.0, options);
-    expect_derivatives(scene.world, scene.state, VectorX::Zero(6), 1e-4);
+  MatrixX last = gradient(1e-3);
+  for (double kappa = 1e-3; kappa > 1e-6; kappa *= 0.98) {
+    const MatrixX now = gradient(kappa);
+    EXPECT_NEAR_RELATIVE(now, last, 0.05) << kappa;
+    last = now;
   }
 }
 

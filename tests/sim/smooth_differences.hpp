@@ -28,7 +28,6 @@ inline WorldOptions tight(double time_step, double kappa) {
   options.smooth.kappa = kappa;
   options.smooth.tolerance = 1e-12 / kappa;
   options.smooth.warm_start = false;
-  options.smooth.prune_hovering = false;
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
@@ -22,6 +23,8 @@ namespace {
 
 /// The pull on further points, as a part of the force 1 that α has.
 constexpr double kPull = 0.1;
+/// A half-space is lowered below centres that are nearer to its plane than this part of a ball within the set.
+constexpr double kDeep = 0.5;
 
 Aabb widened(const Aabb& box, double by) {
   return {box.lower - Vector3::Constant(by), box.upper + Vector3::Constant(by)};
@@ -59,14 +62,21 @@ bool has_faces(const ConvexSet& set) {
   return support.half_space || others > 0 || num_segments > 1;
 }
 
+/// A unit vector: gaps along it are metres. Zero where there is no direction, along which nothing is apart.
+struct Direction {
+  explicit Direction(const Vector3& along) : n(along.normalized()) {}
+  Vector3 n;
+};
+
 /// The farthest that a set reaches along n, which is the normal if it is a half-space.
 double reach_along(const SupportTerms& set, const Pose& X, const Vector3& n) {
   return n.dot(X.p) + (set.half_space ? set.radius : internal::support_value(set, X.R.transpose() * n));
 }
 
 /// Whether there is a plane across n with A below it and B above, both grown by a part of themselves.
-bool are_apart(const SupportTerms& A, const Pose& X_A, const SupportTerms& B, const Pose& X_B, const Vector3& n,
+bool are_apart(const SupportTerms& A, const Pose& X_A, const SupportTerms& B, const Pose& X_B, const Direction& across,
                double growth) {
+  const Vector3& n = across.n;
   const double gap = -reach_along(A, X_A, n) - reach_along(B, X_B, -n);
   double grown = 0.0;
   if (growth > 0.0) {
@@ -169,9 +179,10 @@ void SingleLevelContact::add_joint_rows() {
     if (contact_options_.joint_limits) {
       JointRow limit;
       limit.dof = dof;
-      limit.recovery = recovery() / coordinates_.position(dof) + options_.kappa;
+      limit.recovery = recovery() / coordinates_.position(dof);
       limit.compliance = compliance_of(coordinates_.position(dof), coordinates_.velocity(dof));
       limit.hover = options_.kappa * units_.falls(units_.body(joint_of(model_, dof), time_step_).speed, time_step_);
+      limit.fall = units_.fall(time_step_) / units_.length(joint_of(model_, dof));
       for (const auto& [kind, bound] :
            {std::pair{JointRow::Kind::lower, spec.lower}, std::pair{JointRow::Kind::upper, spec.upper}}) {
         if (!std::isfinite(bound)) continue;
@@ -191,10 +202,16 @@ void SingleLevelContact::begin_joint_rows(const SmoothState& state) {
   for (JointRow& row : problem_.joint_rows) {
     if (row.kind == JointRow::Kind::friction) continue;
     const double q = state.q[model_.links().q_of_dof[static_cast<std::size_t>(row.dof)]];
-    const KeptOverlap kept =
-        keep_overlap(-row.side() * (q - row.bound) / coordinates_.position(row.dof), row.recovery, row.hover);
+    const double out = row.side() / coordinates_.position(row.dof);
+    const KeptOverlap kept = keep_overlap({.overlap = -out * (q - row.bound),
+                                           .separation = out * time_step_ * state.v[row.dof],
+                                           .recovery = row.recovery,
+                                           .hover = row.hover,
+                                           .fall = row.fall,
+                                           .kappa = options_.kappa});
     row.kept = kept.value;
     row.kept_slope = kept.by_overlap;
+    row.kept_speed = kept.by_separation;
   }
 }
 
@@ -404,6 +421,7 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.left_out = false;
   slot.rebound_gap = 0.0;
   slot.rebound = -1;
+  slot.lowering = {};
   slot.sides = {side_of(key.shape_A, part_A.X_SP), side_of(key.shape_B, part_B.X_SP)};
 
   // units of the smaller and of the lighter
@@ -440,7 +458,6 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(*part_A.set, *part_B.set, slot.units.length),
                          options_.friction);
   slot.pair.axes_of_B = owns_axes_B(slot);
-  slot.lies = !is_round(*part_A.set) && !is_round(*part_B.set);
 }
 
 void SingleLevelContact::fill_slots() {
@@ -461,16 +478,38 @@ bool SingleLevelContact::may_overlap(const PairSlot& slot, const Pose& X_A, cons
   // α is at least so steep along the normal
   const double across = (A.half_space ? 0.0 : A.outer_radius) + (B.half_space ? 0.0 : B.outer_radius);
   const double growth = std::max(slot.num_cones * options_.kappa - recovery / across, 0.0);
-  if (A.half_space) return !are_apart(A, X_A, B, X_B, X_A.R * A.center, growth);
-  if (B.half_space) return !are_apart(A, X_A, B, X_B, -(X_B.R * B.center), growth);
-  if (are_apart(A, X_A, B, X_B, X_B.p - X_A.p, growth)) return false;
+  if (A.half_space) return !are_apart(A, X_A, B, X_B, Direction(X_A.R * A.center), growth);
+  if (B.half_space) return !are_apart(A, X_A, B, X_B, Direction(-(X_B.R * B.center)), growth);
+  if (are_apart(A, X_A, B, X_B, Direction(X_B.p - X_A.p), growth)) return false;
   const SmoothWarmStart::Entry* last = warm_.find(slot.key);
-  return last == nullptr || !are_apart(A, X_A, B, X_B, last->n, growth);
+  return last == nullptr || !are_apart(A, X_A, B, X_B, Direction(last->n), growth);
+}
+
+/// Lowers a half-space (Lowering), of the problem and of these poses before the step.
+void SingleLevelContact::lower(PairSlot& slot, Pose& X_A, Pose& X_B) const {
+  const bool plane_A = !slot.pair.A.shape().scaled;
+  if (!plane_A && slot.pair.B.shape().scaled) return;
+  const int side = plane_A ? 0 : 1;
+  const SupportTerms& plane = *slot.side(side).shape().support;
+  Pose& X = plane_A ? X_A : X_B;
+  const Vector3 center = (plane_A ? X_B : X_A).p;
+  const Vector3 normal = X.R * plane.center;
+  // constants of the world, as units are
+  const double reach = kDeep * (plane_A ? units_.inner_length(slot.key.shape_B, slot.key.part_B)
+                                        : units_.inner_length(slot.key.shape_A, slot.key.part_A));
+  const double t = 1.0 - (normal.dot(center - X.p) - plane.radius) / reach;
+  if (t <= 0.0) return;
+  const double depth = reach * gate_integral(t);
+  slot.lowering = {.side = side, .slope = gate(t, 1.0).value, .normal = normal, .center = center};
+  X.p -= depth * normal;
+  SideBody& body = slot.sides[static_cast<std::size_t>(side)];
+  body.X.p -= depth * (body.X.R * plane.center);
+  (plane_A ? slot.pair.moves_A : slot.pair.moves_B) = true;
 }
 
 /// What pairs keep apart that bounce or overlap, from the state before the step.
 void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& state) {
-  if (elastic_) old_velocities_.set(model_, data, state.v);
+  bool moving = false;
   // one step more: b has derivatives, and is not solved again for them
   const NcpOptions collision{.kappa = options_.kappa,
                              .tolerance = problem_.inner_tolerance,
@@ -479,11 +518,12 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
   int count = 0;
   for (std::size_t i = 0; i < problem_.num_pairs; ++i) {
     PairSlot& slot = problem_.pairs[i];
-    const Pose X_A = old_pose(slot.key.shape_A, slot.key.part_A);
-    const Pose X_B = old_pose(slot.key.shape_B, slot.key.part_B);
+    Pose X_A = old_pose(slot.key.shape_A, slot.key.part_A);
+    Pose X_B = old_pose(slot.key.shape_B, slot.key.part_B);
     const double restitution = restitution_of(slot.key);
     const bool overlaps = may_overlap(slot, X_A, X_B, recovery());
     if (restitution == 0.0 && !overlaps) continue;
+    if (overlaps) lower(slot, X_A, X_B);
     slot.rebound = count++;
     if (problem_.rebounds.size() < static_cast<std::size_t>(count)) problem_.rebounds.emplace_back();
     const Units& unit = slot.units;
@@ -494,12 +534,13 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
                   .bounce_speed = contact_options_.bounce_speed / unit.speed,
                   .recovery = recovery() / unit.length,
                   .hover = options_.kappa * units_.falls(unit.speed, time_step_),
+                  .fall = units_.fall(time_step_) / unit.length,
                   .may_overlap = overlaps,
                   .shift = slot.num_cones * options_.kappa,
                   .length = unit.length};
-    if (restitution > 0.0)
-      for (const int side : {0, 1})
-        impact.twist += sign_of(side) * old_velocities_.twist(model_, data, body_of(slot, side), slot.origin);
+    if (!std::exchange(moving, true)) old_velocities_.set(model_, data, state.v);
+    for (const int side : {0, 1})
+      impact.twist += sign_of(side) * old_velocities_.twist(model_, data, body_of(slot, side), slot.origin);
     impact.twist.head<3>() /= unit.speed;
     impact.twist.tail<3>() *= unit.length / unit.speed;
     slot.rebound_gap =

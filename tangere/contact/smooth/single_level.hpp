@@ -66,6 +66,8 @@ struct SmoothSolution {
   /// The largest of the islands' norms, as parts of κ.
   double residual = 0.0;
   int num_islands = 0;
+  /// Islands of free bodies to which contact gives energy, as they turn far within the step.
+  int num_gaining = 0;
   /// The smallest part of its restitution that an island keeps (rebound_energy.hpp).
   double restitution_kept = 1.0;
 };
@@ -144,7 +146,7 @@ class SingleLevelContact {
   Balance balance_of_limit();
   [[nodiscard]] const ReboundEnergy& energy() const { return energy_; }
   [[nodiscard]] ScratchVector::ConstView by_limit() const { return by_limit_.view(); }
-  /// Of all bodies before the step; only if something may bounce.
+  /// Of all bodies before the step; only if something may bounce or overlaps.
   [[nodiscard]] const BodyVelocities& old_velocities() const { return old_velocities_; }
 
  private:
@@ -173,6 +175,7 @@ class SingleLevelContact {
   }
   void find_rebounds(const Data& data, const SmoothState& state);
   [[nodiscard]] bool may_overlap(const PairSlot& slot, const Pose& X_A, const Pose& X_B, double recovery) const;
+  void lower(PairSlot& slot, Pose& X_A, Pose& X_B) const;
   /// Of a part of a shape, before the step.
   [[nodiscard]] Pose old_pose(int shape, int part) const;
   /// ε of units of length and speed: what gives way moves within a step, so that it is less the shorter the step is.
@@ -206,6 +209,7 @@ class SingleLevelContact {
   [[nodiscard]] bool bounces() const;
   [[nodiscard]] bool limit_rebounds(std::size_t island);
   double weaken();
+  [[nodiscard]] bool gains_by_turning();
   [[nodiscard]] NcpResult attempt(SmoothRung rung);
   [[nodiscard]] NcpResult solve_in_stages(double factor, const NcpOptions& ncp);
   bool solve_island(SmoothRung last);

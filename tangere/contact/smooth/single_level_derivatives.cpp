@@ -52,7 +52,10 @@ int SingleLevelDerivatives::dof_of(const SmoothProblem& problem, const SmoothIsl
 /// r of the trees without contact, dt (inverse dynamics) + what is implicit − dt τ, by q and v.
 void SingleLevelDerivatives::smooth_terms(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step) {
   const double dt = contact.problem().time_step;
-  acceleration_ = (step.v_plus - step.state.v) / dt;
+  const TreeMover& tree = *contact.problem().tree;
+  v_plus_ = step.v_plus;
+  for (const int dof : tree.dofs()) v_plus_[dof] = tree.v[dof];
+  acceleration_ = (v_plus_ - step.state.v) / dt;
   for (const Joint& joint : model_.joints())
     if (joint.nv == 6)
       acceleration_.segment<3>(joint.first_v) -=
@@ -70,9 +73,9 @@ void SingleLevelDerivatives::smooth_terms(SingleLevelContact& contact, Data& dat
   }
 
   // q⁺ by q, where that is more than the identity
-  if (contact.problem().tree->turning().empty()) return;
-  displacement_ = dt * step.v_plus;
-  for (const TreeMover::Turning& turn : contact.problem().tree->turning()) {
+  if (tree.turning().empty()) return;
+  displacement_ = dt * v_plus_;
+  for (const TreeMover::Turning& turn : tree.turning()) {
     const Vector3 phi = displacement_.segment<3>(turn.angular);
     displacement_.segment<3>(turn.angular) = cayley_logarithm(phi);
   }
@@ -239,7 +242,9 @@ void SingleLevelDerivatives::tree_terms(const SmoothProblem& problem, const Smoo
     const int at = first + tree.place(row.dof);
     const auto i = static_cast<std::size_t>(row.first_row);
     const double stiffness = problem.s[i] + row.compliance * problem.z[i];
-    r(at, at) += (1.0 - row.kept_slope) * problem.z[i] / stiffness / problem.units->position(row.dof);
+    const double pull = problem.z[i] / stiffness / problem.units->position(row.dof);
+    r(at, at) += (1.0 - row.kept_slope) * pull;
+    r(at, n + at) += problem.time_step * row.kept_speed * pull;
   }
   for (const TreeMover::Turning& turn : tree.turning()) {
     const int at = turn.linear >= 0 ? turn.linear : turn.angular;
@@ -284,6 +289,9 @@ void SingleLevelDerivatives::rebound_terms(SingleLevelContact& contact, const Da
 
   const Rebound::Gradient& gradient = rebound.gradient();
   const Vector3 x = slot.origin + slot.units.length * rebound.x();
+  const Vector12 lowered = slot.lowering.by_twists(x);
+  ScratchVector::View by_depth = by_depth_.reset(island.num_unknowns());
+  if (slot.lowering.side >= 0) island.add_impulse(slot, slot.respond_to_lowering(gradient.xi), -1.0, by_depth.data());
   for (std::size_t j = 0; j < 2; ++j) {
     const SideBody& side = slot.sides[j];
     if (side.kind == Kind::fixed) continue;
@@ -307,6 +315,8 @@ void SingleLevelDerivatives::rebound_terms(SingleLevelContact& contact, const Da
       const int place = island.place_of_dof(side, way[static_cast<std::size_t>(k)]);
       r.col(place) += (by_twist.dot(motions_.col(k)) + by_velocity.dot(velocities_.col(k).head<3>())) * by_gap;
       r.col(n + place) += by_velocity.dot(motions_.col(k).head<3>()) * by_gap;
+      if (slot.lowering.side >= 0)
+        r.col(place) += lowered.segment<6>(static_cast<Eigen::Index>(6 * j)).dot(motions_.col(k)) * by_depth;
     }
   }
 }

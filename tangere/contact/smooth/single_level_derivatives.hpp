@@ -59,6 +59,7 @@ class SingleLevelDerivatives {
 
  private:
   friend class SmoothParameterColumn;
+  /// At the velocities of the tree, which are those of the step after its refinements.
   void smooth_terms(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step);
   void island_terms(SingleLevelContact& contact, const Data& data, SmoothIsland& island,
                     const SmoothLinearisation& step);
@@ -75,11 +76,9 @@ class SingleLevelDerivatives {
   /// `on` every island, its factors and r_x in place.
   template <class OnIsland>
   GradientQuality visit(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, OnIsland&& on) {
-    if (contact.problem().tree != nullptr)
-      smooth_terms(contact, data, step);
-    else
-      forward_kinematics(model_, data, step.state.q);
+    forward_kinematics(model_, data, step.state.q);
     return contact.revisit(data, step.state, step.v_plus, step.solved, [&](SmoothIsland& island) {
+      if (island.with_tree()) smooth_terms(contact, data, step);
       island_terms(contact, data, island, step);
       on(island);
     });
@@ -92,6 +91,7 @@ class SingleLevelDerivatives {
   MatrixX tree_v_;
   MatrixX integrate_q_;
   MatrixX integrate_d_;
+  VectorX v_plus_;
   VectorX acceleration_;
   VectorX displacement_;
   // of an island, in units: columns by δq, δv and δτ of its own coordinates
@@ -102,6 +102,7 @@ class SingleLevelDerivatives {
   Matrix6X motions_;
   Matrix6X velocities_;
   ScratchVector by_gap_;
+  ScratchVector by_depth_;
   MatrixX turning_;
   ScratchVector weights_;
   // of an island that limits its restitution: F by what is before the step, and −dv⁺/dx / (dF/dx)

@@ -40,8 +40,10 @@ SmoothUnits::SmoothUnits(const Model& model) : gravity_(model.gravity().norm()) 
     units.length = 0.0;
     for (const CollisionShape& shape : body.shapes) {
       std::vector<double>& lengths = parts_.emplace_back();
+      std::vector<double>& inner = inner_.emplace_back();
       for (const ConvexPart& part : shape.shape.parts()) {
         lengths.push_back(part.set->outer_radius);
+        inner.push_back(part.set->inner_radius);
         if (std::isfinite(lengths.back())) units.length = std::max(units.length, lengths.back());
       }
     }

@@ -32,6 +32,8 @@ class SmoothUnits {
   [[nodiscard]] double falls(double speed, double time_step) const {
     return gravity_ > 0.0 ? speed / (gravity_ * time_step) : 0.0;
   }
+  /// Metres that a step of free fall adds to a step's way.
+  [[nodiscard]] double fall(double time_step) const { return gravity_ * time_step * time_step; }
   /// Length: the largest reach of its shapes from their own centres; mass: all that hangs from its joint.
   [[nodiscard]] Units body(int body, double time_step) const;
   [[nodiscard]] double mass(int body) const { return bodies_[static_cast<std::size_t>(body)].mass; }
@@ -40,10 +42,15 @@ class SmoothUnits {
   [[nodiscard]] double part_length(int shape, int part) const {
     return parts_[static_cast<std::size_t>(shape)][static_cast<std::size_t>(part)];
   }
+  /// The radius of a ball about its centre that is inside it.
+  [[nodiscard]] double inner_length(int shape, int part) const {
+    return inner_[static_cast<std::size_t>(shape)][static_cast<std::size_t>(part)];
+  }
 
  private:
   std::vector<Units> bodies_;
   std::vector<std::vector<double>> parts_;
+  std::vector<std::vector<double>> inner_;
   double gravity_ = 0.0;
 };
 

@@ -141,7 +141,7 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
     add_contacts(result.contacts, smooth.half_contacts);
   }
   if (all.status == StepStatus::solved)
-    statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = whole.statistics.failures;
+    statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = whole.statistics.failures + whole.num_gaining;
   all.smooth = statistics;
   all.contacts = smooth.half_contacts;
   next = smooth.half_state;
@@ -224,7 +224,7 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
     result.status = StepStatus::gave_up;
     return false;
   }
-  if (solution.statistics.failures > 0 && world.options().smooth.smallest_part < 1.0)
+  if (solution.statistics.failures + solution.num_gaining > 0 && world.options().smooth.smallest_part < 1.0)
     return two_half_steps(world, state, u, m, next, tape);
   result.status = solution.status == NcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
   result.residual = solution.residual;

@@ -12,13 +12,12 @@ namespace {
 
 /// Contact points are within this many lengths of the pair's origin where two sets may meet within a step.
 constexpr double kReach = 4.0;
+/// A pair that overlaps is left to itself from this many times the speed of correction on, within a seam.
+constexpr double kFast = 1.1;
+constexpr double kFastSeam = 0.2;
 
-struct Gate {
-  double value = 0.0;
-  double slope = 0.0;
-};
+}  // namespace
 
-/// 0 below 0, 1 above `width`, twice differentiable.
 Gate gate(double x, double width) {
   const double t = x / width;
   if (t <= 0.0) return {};
@@ -26,17 +25,31 @@ Gate gate(double x, double width) {
   return {t * t * t * (10.0 + t * (6.0 * t - 15.0)), 30.0 * t * t * (1.0 - t) * (1.0 - t) / width};
 }
 
-}  // namespace
+double gate_integral(double t) {
+  if (t <= 0.0) return 0.0;
+  return t < 1.0 ? t * t * t * t * (2.5 + t * (t - 3.0)) : t - 0.5;
+}
 
-KeptOverlap keep_overlap(double overlap, double recovery, double hover) {
-  const double r = recovery;
-  const double x = overlap - r;
-  const Gate open = gate(x / r, 1.0);
+KeptOverlap keep_overlap(const Overlap& from) {
+  const double r = from.recovery;
+  const double k = from.hover;
+  const double q = r + from.kappa;
+  const double t = from.overlap / q - 0.5;
+  const Gate open = gate(t, 1.0);
   if (open.value == 0.0) return {};
-  const double share = hover / (hover + r);
-  const double left = x + share * r;
-  const double by_x = open.value + left / r * open.slope;
-  return {left * open.value, by_x, -by_x + share * share * open.value - left * x / (r * r) * open.slope};
+  const double risen = gate_integral(t);
+  const double share = k > 0.0 ? k / (k + r) : 0.0;
+  const double normal = std::hypot(q, from.fall);
+  const double pace = from.separation / normal;
+  const Gate fast = gate(pace - kFast, kFastSeam);
+  const double room = from.kappa + share * r + fast.value;
+  const double by_overlap = open.value + room * open.slope / q;
+  return {.value = q * risen + room * open.value,
+          .by_overlap = by_overlap,
+          .by_separation = fast.slope * open.value / normal,
+          .by_recovery = risen - from.overlap / q * by_overlap +
+                         (share * share - fast.slope * pace * q / (normal * normal)) * open.value,
+          .by_fall = -fast.slope * pace * from.fall / (normal * normal) * open.value};
 }
 
 /// Memory of its own for the sets of `pair`.
@@ -99,12 +112,17 @@ double Rebound::keep(double share) {
 
 /// φ, and what it makes of the derivatives of b = −φ.
 double Rebound::keep_overlap() {
-  const double recovery = impact_.recovery * f_.norm() + kappa_;
-  const KeptOverlap kept = tangere::keep_overlap(1.0 + impact_.shift - pair_.alpha, recovery, impact_.hover);
+  const KeptOverlap kept = tangere::keep_overlap({.overlap = 1.0 + impact_.shift - pair_.alpha,
+                                                  .separation = impact_.time_step * f_.dot(u_),
+                                                  .recovery = impact_.recovery * f_.norm(),
+                                                  .hover = impact_.hover,
+                                                  .fall = impact_.fall * f_.norm(),
+                                                  .kappa = kappa_});
   if (kept.by_overlap == 0.0) return 0.0;
   acts_ = true;
   by_alpha_ = kept.by_overlap;
-  by_force_ = -kept.by_recovery * impact_.recovery;
+  by_force_ = -kept.by_recovery * impact_.recovery - kept.by_fall * impact_.fall;
+  by_rate_ = kept.by_separation * impact_.time_step;
   return kept.value;
 }
 

@@ -371,6 +371,14 @@ class SmoothParameterColumn {
     if (!keeps_apart(slot)) return;
     const Rebound::Gradient& gradient = rebound_of(slot).gradient();
     add_gap(slot, gradient.xi.dot(xi) + gradient.velocity.dot(U.head<3>()));
+    if (slot.lowering.side < 0) return;
+    Vector12 in_si = xi;
+    in_si.segment<3>(0) *= slot.units.length;
+    in_si.segment<3>(6) *= slot.units.length;
+    add_lowering(slot, slot.lowering.by_twists(old_point(slot)).dot(in_si));
+  }
+  void add_lowering(PairSlot& slot, double depth) {
+    add_impulse(slot, depth * slot.respond_to_lowering(rebound_of(slot).gradient().xi));
   }
 
   /// At the end of the step.
@@ -447,7 +455,7 @@ class SmoothParameterColumn {
 namespace {
 
 /// dt (inverse dynamics by a parameter), dampers and springs at the end of the step.
-void tree_parameter_columns(const Model& model, Data& data, const SmoothLinearisation& step,
+void tree_parameter_columns(const Model& model, Data& data, const SmoothLinearisation& step, const VectorX& v_plus,
                             const VectorX& acceleration, double dt, std::span<const SmoothParameter> parameters,
                             const TreeMover& tree, MatrixX& out) {
   out.setZero(model.nv(), static_cast<Eigen::Index>(parameters.size()));
@@ -466,8 +474,8 @@ void tree_parameter_columns(const Model& model, Data& data, const SmoothLinearis
       of_free_joint = of_free_joint || (turn.linear >= 0 && p.index >= turn.linear && p.index < turn.linear + 6);
     if (of_free_joint) continue;
     double& entry = out(p.index, static_cast<Eigen::Index>(i));
-    if (p.kind == Parameter::Kind::damping) entry += dt * (step.v_plus[p.index] - step.state.v[p.index]);
-    if (p.kind == Parameter::Kind::stiffness) entry += dt * dt * step.v_plus[p.index];
+    if (p.kind == Parameter::Kind::damping) entry += dt * (v_plus[p.index] - step.state.v[p.index]);
+    if (p.kind == Parameter::Kind::stiffness) entry += dt * dt * v_plus[p.index];
   }
 }
 
@@ -481,12 +489,10 @@ GradientQuality SingleLevelDerivatives::parameters(SingleLevelContact& contact, 
   MatrixX tree_columns;
   const double dt = contact.problem().time_step;
   contact.respond_to_every_side(true);
-  if (contact.problem().tree != nullptr) {
-    smooth_terms(contact, data, step);
-    tree_parameter_columns(model_, data, step, acceleration_, dt, parameters, *contact.problem().tree, tree_columns);
-  }
   const GradientQuality quality = visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
+    if (island.with_tree())
+      tree_parameter_columns(model_, data, step, v_plus_, acceleration_, dt, parameters, *problem.tree, tree_columns);
     const int n = island.num_velocities();
     const bool limited = limit_terms(contact, island, step);
     ScratchVector::View r = weights_.reset(island.num_unknowns());

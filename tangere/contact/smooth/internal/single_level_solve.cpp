@@ -27,8 +27,8 @@ constexpr double kStageTolerance = 0.3;
 /// Where the first starts have failed, iterations are cheaper than half steps. (Not where each is a collision solved.)
 constexpr int kPatience = 4;
 constexpr int kPathPatience = 50;
-/// Up to this κ the derivatives of pairs that hover are noise.
-constexpr double kHoveringBelow = 1e-4;
+/// What contact may give to free bodies that turn, as a part of their kinetic energy.
+constexpr double kGain = 1e-4;
 /// Norms, as parts of κ, from which derivatives have six digits.
 constexpr double kRefined = 1e-6;
 /// Islands without contact are solved to rounding.
@@ -283,6 +283,7 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
   solution_.residual = 0.0;
   set_up(data, state);
   solution_.num_islands = num_islands_;
+  solution_.num_gaining = 0;
   solution_.restitution_kept = 1.0;
   weakened_.assign(static_cast<std::size_t>(num_islands_), 1.0);
   limits_.assign(elastic_ ? static_cast<std::size_t>(num_islands_) : 0, ReboundLimit(options_.kappa));
@@ -295,6 +296,7 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
       untouched_ = false;
       return solution_;
     }
+    if (solved && gains_by_turning()) ++solution_.num_gaining;
     for (const int mover : island_.movers())
       solution_.v_plus.segment<6>(problem_.free[static_cast<std::size_t>(mover)].first_v) =
           island_.velocity_after(mover);
@@ -457,15 +459,7 @@ GradientQuality SingleLevelContact::refine() {
     return island_.factor() ? GradientQuality::exact : GradientQuality::contact_unsolved;
   }
   const bool solved = solve_further(options_.num_refinements + 4, kRefined).status == NcpStatus::solved;
-  bool whole = true;
-  if (options_.prune_hovering && options_.kappa <= kHoveringBelow)
-    for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
-      PairSlot& slot = problem_.pairs[k];
-      slot.left_out = slot.lies && slot.pair.at.z[0] < slot.pair.at.s[0];
-      whole = whole && !slot.left_out;
-    }
-  if (!factor_what_has_factors() || !solved) return GradientQuality::contact_unsolved;
-  return whole ? GradientQuality::exact : GradientQuality::hovering_left_out;
+  return factor_what_has_factors() && solved ? GradientQuality::exact : GradientQuality::contact_unsolved;
 }
 
 /// Where the island has no factors it leaves out the pairs that have none, or else all: its derivatives are numbers, if
@@ -488,6 +482,35 @@ bool SingleLevelContact::has_rough_rebounds() const {
     if (rebound >= 0 && problem_.rebounds[static_cast<std::size_t>(rebound)].rough()) return true;
   }
   return false;
+}
+
+/// Whether contact gives energy to an island of free bodies that the laws of contact do not know. Contact is at the end
+/// of the step, and what turns far within it may part there faster than from the gap that there is: as if it had
+/// overlapped before. Without that, relaxation and correction give what is their own.
+bool SingleLevelContact::gains_by_turning() {
+  if (island_.with_tree()) return false;
+  double most = 0.0;
+  for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
+    const PairSlot& slot = problem_.pairs[k];
+    if (slot.rebound_gap < 0.0) continue;
+    const double way = time_step_ * slot.units.speed / slot.units.length;
+    const double excess = slot.pair.opening() - (slot.pair.at.s[0] + slot.rebound_gap) / way;
+    most += std::max(excess, 0.0) * slot.pair.at.z[0] * slot.units.impulse() * slot.units.speed /
+            std::max(0.5 * (slot.pair.B.f - slot.pair.A.f).norm(), kNoDirection);
+  }
+  if (most == 0.0) return false;
+  double energy = 0.0;
+  for (const int i : island_.movers()) {
+    const FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+    const Vector3 spin = v_.segment<3>(mover.first_v + 3);
+    const Vector3 speed = v_.segment<3>(mover.first_v) + spin.cross(mover.center_L);
+    energy += 0.5 * (mover.mass * speed.squaredNorm() + spin.dot(mover.inertia_L * spin));
+  }
+  if (most <= kGain * energy) return false;
+  ReboundLimit without_seam(options_.kappa);
+  without_seam.x = 1.0;
+  energy_.evaluate(problem_, island_, v_);
+  return 0.5 * energy_.balance(without_seam) > kGain * energy;
 }
 
 /// What no start has solved may be anything. It keeps the part s of its impulses p that does no work on it,

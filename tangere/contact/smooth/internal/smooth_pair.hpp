@@ -71,6 +71,9 @@ class SmoothPair {
   /// The impulse on B: force and torque about x.
   [[nodiscard]] Vector6 impulse() const;
 
+  /// The rate of α at the end of the step, by the last `evaluate`.
+  [[nodiscard]] double opening() const { return 0.5 * length_ * n.dot(v_rel_); }
+
   SmoothSide A;
   SmoothSide B;
   PairNumbers at;

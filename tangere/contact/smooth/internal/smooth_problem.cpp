@@ -26,6 +26,24 @@ Vector6 PairSlot::impulse() const {
   return W;
 }
 
+Vector12 Lowering::by_twists(const Vector3& point) const {
+  Vector12 out = Vector12::Zero();
+  if (side < 0) return out;
+  Vector6 rise;
+  rise << normal, (center - point).cross(normal);
+  out.segment<6>(6 * side) = slope * rise;
+  out.segment<6>(6 * (1 - side)) = -slope * rise;
+  return out;
+}
+
+Vector6 PairSlot::respond_to_lowering(const Vector12& b_by_twists) const {
+  const int first = 6 * lowering.side;
+  const SmoothSide& plane = lowering.side == 0 ? pair.A : pair.B;
+  const Vector3 down = plane.X.R * plane.shape().support->center / -units.length;
+  const double gap = -b_by_twists.segment<3>(first).dot(lowering.normal) / units.length;
+  return pair.Y.block<6, 3>(0, first) * down + pair.respond_outside({.gap = gap});
+}
+
 std::size_t SmoothProblem::num_rows_of(const PairSlot& slot) const {
   return static_cast<std::size_t>((bilevel ? 0 : collision_rows(slot)) + slot.pair.num_contact_rows());
 }

@@ -47,6 +47,22 @@ struct FreeColumns {
   Matrix3x6c center;
 };
 
+/// A half-space that is lowered for a step, by a function D of how far above its plane the centre of the other set is
+/// before the step: 0 from half the radius of a ball within that set, and as deep as the centre is below the plane. α
+/// knows no centres below the plane; of the overlap D is what stays for this step.
+struct Lowering {
+  /// Of the half-space; -1 for none.
+  int side = -1;
+  /// −dD by the centre's height.
+  double slope = 0.0;
+  /// Before the step, world: out of the half-space, and the other set's centre.
+  Vector3 normal = Vector3::Zero();
+  Vector3 center = Vector3::Zero();
+
+  /// dD by the twists of A and B about a point before the step.
+  [[nodiscard]] Vector12 by_twists(const Vector3& point) const;
+};
+
 struct PairSlot {
   PairKey key;
   SmoothPair pair;
@@ -59,14 +75,13 @@ struct PairSlot {
   /// b of rebound.hpp, and its place among the rebounds; -1 for pairs that neither bounce nor overlap.
   double rebound_gap = 0.0;
   int rebound = -1;
+  Lowering lowering;
   int island = 0;
   int first_row = 0;
   int first_y = 0;
   /// Bilevel: the collision's numbers are an answer.
   bool collided = false;
-  /// Neither set is round: faces and edges may lie on each other.
-  bool lies = false;
-  /// Not part of the factors (derivatives of what hovers).
+  /// Not part of the factors: it has none of its own.
   bool left_out = false;
   /// Share of each body's velocity in the point that both impulses act at.
   std::array<double, 2> weights{};
@@ -84,6 +99,8 @@ struct PairSlot {
   [[nodiscard]] Vector3 point() const { return origin + units.length * pair.x; }
   /// On B: force and torque about the point, SI.
   [[nodiscard]] Vector6 impulse() const;
+  /// The impulse (units) by D of its lowered half-space, where b moves so by the twists of the sets before the step.
+  [[nodiscard]] Vector6 respond_to_lowering(const Vector12& b_by_twists) const;
 };
 
 /// A limit (one number of z and s) or dry friction (a cone of two) of a tree's coordinate.
@@ -93,12 +110,15 @@ struct JointRow {
   int dof = 0;
   /// The limit, or the largest impulse, in units.
   double bound = 0.0;
-  /// Limits, in units of position: what a step takes back of a violation, what weight keeps away from the limit, and
-  /// what is left of the violation that was there before the step, with its derivative (`keep_overlap` in rebound.hpp).
+  /// Limits, in units of position: what a step takes back of a violation, what weight keeps away from the limit and
+  /// what it makes in a step, and what is left of the violation that was there before the step, with its derivatives by
+  /// the violation and by the way out of it that the old velocity makes in a step (`keep_overlap` in rebound.hpp).
   double recovery = 0.0;
   double hover = 0.0;
+  double fall = 0.0;
   double kept = 0.0;
   double kept_slope = 0.0;
+  double kept_speed = 0.0;
   /// Of limits, in units (SmoothOptions::compliance).
   double compliance = 0.0;
   int first_row = 0;
