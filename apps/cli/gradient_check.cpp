@@ -76,14 +76,20 @@ bool same_parts(const Tape& moved, const Tape& tape) {
   return true;
 }
 
-/// Controls and forces on the same side of their ranges.
-bool same_actuation(const World& world, const State& a, const VectorX& u_a, const Tape& tape) {
-  if (world.actuators().empty()) return true;
+/// Controls and forces on the same side of their ranges, in all parts of the step.
+bool same_actuation(const World& world, const Tape& moved, const Tape& tape) {
   ActuationDerivatives at;
   ActuationDerivatives taped;
-  actuation_derivatives(world, a.q, a.v, u_a, at);
-  actuation_derivatives(world, tape.q, tape.v, tape.u, taped);
-  return at.d_q == taped.d_q && at.d_v == taped.d_v && at.d_u == taped.d_u;
+  actuation_derivatives(world, moved.u, moved.regions, at);
+  actuation_derivatives(world, tape.u, tape.regions, taped);
+  if (moved.regions != tape.regions || at.d_u != taped.d_u) return false;
+  // of hard contact there may be more of another step
+  const bool hard = tape.formulation == Formulation::lcp;
+  const std::size_t parts = hard ? 2 * static_cast<std::size_t>(tape.num_impacts) : tape.parts.size();
+  if (moved.parts.size() < parts) return false;
+  for (std::size_t i = 0; i < parts; ++i)
+    if (!same_actuation(world, moved.parts[i], tape.parts[i])) return false;
+  return true;
 }
 
 }  // namespace
@@ -123,7 +129,7 @@ bool GradientCheck::step_from(int column, double by, State& to) {
   }
   workspace_.restore(warm_start_);
   const StepResult& result = step(world_, from, u, workspace_, to, &moved_tape_);
-  return result.status == StepStatus::solved && same_branch(result) && same_actuation(world_, from, u, tape_);
+  return result.status == StepStatus::solved && same_branch(result) && same_actuation(world_, moved_tape_, tape_);
 }
 
 /// The central difference of the next state, as a tangent there; false if the branch changes on a side.

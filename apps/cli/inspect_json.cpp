@@ -135,6 +135,8 @@ Json actuator_json(const Model& model, const Actuator& actuator) {
           {"kind", to_string(actuator.kind)},
           {"gear", actuator.gear},
           {"gain", actuator.gain},
+          {"bias", actuator.bias},
+          {"stiffness", actuator.stiffness},
           {"damping", actuator.damping},
           {"lower_control", actuator.lower_control},
           {"upper_control", actuator.upper_control},

@@ -248,6 +248,8 @@ std::string_view to_string(Actuator::Kind kind) {
       return "position";
     case Actuator::Kind::velocity:
       return "velocity";
+    case Actuator::Kind::affine:
+      return "affine";
   }
   return "";
 }

@@ -113,21 +113,61 @@ void set_inertial_velocity(const World& world, VectorArgument v, VectorX& out) {
   for (const LoneBody& body : world.lone_bodies()) out.segment<6>(body.first_v).setZero();
 }
 
-void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
-  const Model& model = world.model();
-  actuate(world, state.q, state.v, u, m.tau);
+namespace {
+
+/// Bias forces and M.
+void begin_dynamics(const World& world, const State& state, Workspace::Memory& m) {
   set_frame_acceleration(world, state.v, m.a);
   set_inertial_velocity(world, state.v, m.v_inertial);
-  m.v_free = m.tau - inverse_dynamics(model, m.data, state.q, m.v_inertial, m.a);
-  m.v_free -= world.implicit_damping().cwiseProduct(state.v);
+  m.bias = inverse_dynamics(world.model(), m.data, state.q, m.v_inertial, m.a);
+  (void)mass_matrix(world.model(), m.data, state.q);
+}
+
+/// v_free from there, with the regions m.regions.
+void set_free_velocity(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
+  const Model& model = world.model();
+  actuate(world, state.q, state.v, u, m.regions, m.tau);
+  set_implicit_forces(world, m.regions, m.implicit);
+  m.v_free = m.tau - m.bias;
+  m.v_free -= m.implicit.damping.cwiseProduct(state.v);
   // their dampers have not seen the velocity
   for (const LoneBody& body : world.lone_bodies())
     for (int k = body.first_v; k < body.first_v + 6; ++k)
       m.v_free[k] -= model.dofs()[static_cast<std::size_t>(k)].damping * state.v[k];
-  (void)mass_matrix(model, m.data, state.q);
-  factor_mass_matrix(model, m.data, world.implicit_inertia());
+  factor_mass_matrix(model, m.data, m.implicit.inertia);
   solve_mass_matrix(model, m.data, m.v_free);
   m.v_free = state.v + world.options().time_step * m.v_free;
+}
+
+}  // namespace
+
+void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
+  begin_dynamics(world, state, m);
+  reset_regions(world, m.regions);
+  set_free_velocity(world, state, u, m);
+  // contact has the last word: what does not hold here does no harm
+  for (int pass = 0; pass < kPassesTogether; ++pass) {
+    if (!change_regions(world, state.q, state.v, u, m.v_free, false, m.regions)) return;
+    set_free_velocity(world, state, u, m);
+  }
+}
+
+void smooth_dynamics_held(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
+  begin_dynamics(world, state, m);
+  set_free_velocity(world, state, u, m);
+}
+
+bool change_actuation(const World& world, const State& state, VectorArgument u, const VectorX& v_plus, int pass,
+                      Workspace::Memory& m) {
+  if (!v_plus.allFinite()) return false;
+  if (pass == kMostPasses) {
+    std::vector<ActuatorRegion> last = m.regions;
+    m.regions_hold = m.regions_hold && !change_regions(world, state.q, state.v, u, v_plus, true, last);
+    return false;
+  }
+  if (!change_regions(world, state.q, state.v, u, v_plus, pass >= kPassesTogether, m.regions)) return false;
+  set_free_velocity(world, state, u, m);
+  return true;
 }
 
 void set_impulses(const LcpSolution& solution, ContactProblem& problem) {
@@ -140,6 +180,17 @@ void set_impulses(const LcpSolution& solution, ContactProblem& problem) {
   }
 }
 
+namespace {
+
+/// How fast contacts that bounce would close without rows.
+void expect(const World& world, ContactProblem& problem, const Workspace::Memory& m) {
+  for (Contact& contact : problem.contacts)
+    if (contact.restitution > 0.0)
+      contact.expected_velocity = normal_velocity(world.model(), m.data, m.expected_velocities, contact);
+}
+
+}  // namespace
+
 void find_contacts(const World& world, const State& state, bool with_motions, ContactProblem& problem,
                    Workspace::Memory& m) {
   const Model& model = world.model();
@@ -147,13 +198,14 @@ void find_contacts(const World& world, const State& state, bool with_motions, Co
   m.expected_velocities.set(model, m.data, m.v_free);
   m.finder.find(model, world.scene(), m.data, m.velocities, world.options().time_step, world.options().contact,
                 problem.contacts, with_motions ? &problem.motions : nullptr, &m.expected_velocities);
-  for (Contact& contact : problem.contacts)
-    if (contact.restitution > 0.0)
-      contact.expected_velocity = normal_velocity(model, m.data, m.expected_velocities, contact);
+  expect(world, problem, m);
 }
 
-const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, LcpContact& lcp,
-                              ContactProblem& problem, Workspace::Memory& m) {
+namespace {
+
+/// The rows with v_free as it is.
+const LcpSolution& solve_rows_once(const World& world, const State& state, bool with_motions, LcpContact& lcp,
+                                   ContactProblem& problem, Workspace::Memory& m) {
   const WorldOptions& options = world.options();
   Stopwatch stopwatch(m.profiling);
   m.fastest = state.v.cwiseAbs().cwiseMax(m.v_free.cwiseAbs());
@@ -166,6 +218,18 @@ const LcpSolution& solve_rows(const World& world, const State& state, bool with_
   m.v_plus = solution.v_plus;
   stopwatch.lap(m.result.profile.contact);
   return solution;
+}
+
+}  // namespace
+
+const LcpSolution& solve_rows(const World& world, const State& state, VectorArgument u, bool with_motions,
+                              LcpContact& lcp, ContactProblem& problem, Workspace::Memory& m) {
+  for (int pass = 0;; ++pass) {
+    const LcpSolution& solution = solve_rows_once(world, state, with_motions, lcp, problem, m);
+    if (!change_actuation(world, state, u, m.v_plus, pass, m)) return solution;
+    m.expected_velocities.set(world.model(), m.data, m.v_free);
+    expect(world, problem, m);
+  }
 }
 
 void set_result(const LcpSolution& solution, const ContactProblem& problem, StepResult& result) {
@@ -181,11 +245,12 @@ void set_result(const LcpSolution& solution, const ContactProblem& problem, Step
   result.impulses = {solution.f.view().data(), static_cast<std::size_t>(solution.f.size())};
 }
 
-void record(const State& state, VectorArgument u, const LcpSolution& solution, const ContactProblem& problem,
-            Tape& tape) {
+void record(const State& state, VectorArgument u, ActuatorRegions regions, const LcpSolution& solution,
+            const ContactProblem& problem, Tape& tape) {
   tape.q = state.q;
   tape.v = state.v;
   tape.u = u;
+  tape.regions.assign(regions.begin(), regions.end());
   tape.v_plus = solution.v_plus;
   tape.problem = problem;
   tape.f = solution.f;
@@ -281,10 +346,10 @@ bool hard_step(const World& world, const State& state, VectorArgument u, Workspa
     m.velocities.set(world.model(), m.data, state.v);
   }
 
-  const LcpSolution& solution = solve_rows(world, state, tape != nullptr, m.lcp, m.problem, m);
+  const LcpSolution& solution = solve_rows(world, state, u, tape != nullptr, m.lcp, m.problem, m);
   if (!in_range(m.v_plus)) return false;
   set_result(solution, m.problem, result);
-  if (tape != nullptr) record(state, u, solution, m.problem, *tape);
+  if (tape != nullptr) record(state, u, m.regions, solution, m.problem, *tape);
   m.delta = options.time_step * (options.integrator == Integrator::semi_implicit ? m.v_plus : state.v);
   advance(world, state.q, m.delta, m.v_plus, next);
   return true;
@@ -300,11 +365,18 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   Workspace::Memory& m = workspace.memory();
   m.result = {};
   m.start = state;  // `next` may be `state`
+  m.regions_hold = true;
   const auto make_step = is_smooth(world, m) ? smooth_step : hard_step;
   begin_with(options, workspace);
   const bool made = in_range(m.start) && make_step(world, m.start, u, m, next, tape, options.effort) && in_range(next);
   const bool slow = made && (next.v.array().abs() <= options.max_speed).all();
-  if (slow) return m.result;
+  if (slow) {
+    if (!m.regions_hold) {
+      m.result.status = StepStatus::approximate_contact;
+      if (tape != nullptr) tape->status = m.result.status;
+    }
+    return m.result;
+  }
   const bool gave_up = m.result.status == StepStatus::gave_up;
   // what was not solved leaves the warm start as it was
   if (!gave_up) workspace.forget();

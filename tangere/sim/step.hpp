@@ -11,7 +11,8 @@
 ///
 ///   q' = q ⊕ dt v⁺,   v' = v⁺, the velocities of free joints turned into the new frame
 ///
-/// Dampers and springs act at the end of the step: M is M + dt damping + dt² stiffness throughout.
+/// Dampers, springs and servos act at the end of the step: M is M + dt damping + dt² stiffness throughout, and so are
+/// the force ranges of actuators (actuation.hpp).
 ///
 /// A free joint's velocities are in body axes, which turn: what that does is left out of the bias forces and done to
 /// the velocity afterwards. So what flies freely keeps its linear momentum to rounding, and a body that nothing hangs
@@ -36,7 +37,8 @@ inline constexpr double kLargestCoordinate = 1e20;
 
 enum class StepStatus {
   solved,
-  /// The contact problem was not solved to its tolerance: the best impulses found are applied.
+  /// The contact problem was not solved to its tolerance, and the best impulses found are applied; or the actuators
+  /// found no regions of their force ranges that hold at the end of the step (actuation.hpp).
   approximate_contact,
   // The others make no step: the next state is the old one; there are no contacts, rows or impulses, no derivatives.
 
@@ -115,6 +117,8 @@ struct Tape {
   VectorX v;
   VectorX u;
   VectorX v_plus;
+  /// Of the actuators, as the step has them.
+  std::vector<ActuatorRegion> regions;
   ContactProblem problem;
   /// Impulses and sets, one a row.
   ScratchVector f;

@@ -58,7 +58,8 @@ MatrixX StepJacobians::B() const {
 }
 
 void require_tape(const World& world, const Tape& tape) {
-  if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
+  if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu() ||
+      tape.regions.size() != world.actuators().size())
     throw InputError("tape", "is not of this world");
   if (tape.formulation != world.options().formulation)
     throw InputError("tape", "is of a step by " + std::string(to_string(tape.formulation)) +
@@ -80,8 +81,8 @@ SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& 
           .tau_q = m.actuation.d_q,
           .tau_v = m.actuation.d_v,
           .floating_dofs = world.floating_dofs(),
-          .implicit_inertia = world.implicit_inertia(),
-          .implicit_damping = world.implicit_damping()};
+          .implicit_inertia = m.implicit.inertia,
+          .implicit_damping = m.implicit.damping};
 }
 
 namespace {
@@ -127,7 +128,8 @@ void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDe
   require_tape(world, tape);
   if (world.options().formulation != Formulation::lcp)
     throw InputError("formulation", "this derivative is of the rows of hard contact: lcp only");
-  actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
+  actuation_derivatives(world, tape.u, tape.regions, m.actuation);
+  set_implicit_forces(world, tape.regions, m.implicit);
   m.derivatives.linearise(world.model(), m.data, solved_step(world, tape, m), use);
 }
 

@@ -147,13 +147,15 @@ StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& wor
   if (is_impact && world.impact_model() == nullptr) throw InputError("tape", "is not of this world: nothing bounces");
   if (is_impact) prepare_impacts(world, workspace.memory());
   const Model& model = is_impact ? *world.impact_model() : world.model();
-  Data& data = is_impact ? *workspace.memory().impact_data : workspace.memory().data;
+  Workspace::Memory& m = workspace.memory();
+  Data& data = is_impact ? *m.impact_data : m.data;
   (void)mass_matrix(model, data, tape.q);
   // what is implicit has no time to act in an impact
+  set_implicit_forces(world, tape.regions, m.implicit);
   if (is_impact)
     factor_mass_matrix(model, data);
   else
-    factor_mass_matrix(model, data, world.implicit_inertia());
+    factor_mass_matrix(model, data, m.implicit.inertia);
   const MatrixX A = tape.problem.jacobian(world.nv()) * responses(model, tape, data);
 
   StepDiagnosis out;

@@ -35,6 +35,8 @@ void verify_actuators(const Model& model, const std::vector<Actuator>& actuators
     internal::require_finite(name + ".gear", actuator.gear);
     internal::require_finite(name + ".gain", actuator.gain);
     internal::require_finite(name + ".damping", actuator.damping);
+    internal::require_finite(name + ".bias", actuator.bias);
+    internal::require_finite(name + ".stiffness", actuator.stiffness);
     if (!(actuator.lower_control <= actuator.upper_control))
       throw InputError(name + ".lower_control", "must not be above upper_control");
     if (!(actuator.lower_force <= actuator.upper_force))
@@ -61,16 +63,24 @@ Model weightless(const Model& model) {
   return builder.build();
 }
 
-/// Positions are what position actuators follow: not the turns of ball and free joints.
+/// Positions are what position and affine actuators follow: not the turns of ball and free joints.
 void verify_positions(const Model& model, const std::vector<Actuator>& actuators) {
   for (std::size_t i = 0; i < actuators.size(); ++i) {
     const Actuator& actuator = actuators[i];
-    if (actuator.kind != Actuator::Kind::position) continue;
+    if (law_of(actuator).stiffness == 0.0) continue;
     for (const Joint& joint : model.joints())
       if (actuator.dof >= joint.first_v && actuator.dof < joint.first_v + joint.nv && joint.nq != joint.nv)
-        throw InputError(name_of(actuators, i) + ".dof", "a position actuator needs a coordinate, and joint '" +
+        throw InputError(name_of(actuators, i) + ".dof", "an actuator with stiffness needs a coordinate, and joint '" +
                                                              joint.spec.name + "' has a quaternion");
   }
+}
+
+/// What of an actuator can act at the end of the step: nothing of one that moves a free joint, as with its dampers.
+ServoTerms servo_terms_of(const std::vector<int>& free_dofs, const Actuator& actuator) {
+  for (const int first : free_dofs)
+    if (actuator.dof >= first && actuator.dof < first + 6) return {};
+  const ActuatorLaw law = law_of(actuator);
+  return {.stiffness = std::max(0.0, law.stiffness), .damping = std::max(0.0, law.damping)};
 }
 
 }  // namespace
@@ -150,6 +160,7 @@ World::World(std::shared_ptr<const Parts> parts, const WorldOptions& options)
       implicit_inertia_[k] = options_.time_step * (dof.damping + implicit_damping_[k]);
     }
   }
+  for (const Actuator& actuator : parts_->actuators) servo_terms_.push_back(servo_terms_of(free_dofs_, actuator));
 }
 
 VectorX World::lower_control() const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tangere/contact/scene/collision_scene.hpp"
@@ -71,6 +72,17 @@ struct LoneBody {
   Matrix3 inverse = Matrix3::Zero();
 };
 
+/// Where the force of an actuator is at the end of a step: it follows its law, or it stays at an end of its range
+/// (sim/actuation.hpp).
+enum class ActuatorRegion : char { follows, lower, upper };
+using ActuatorRegions = std::span<const ActuatorRegion>;
+
+/// The stiffness and the damping of an actuator's law that act on the velocity at the end of the step, at least 0.
+struct ServoTerms {
+  double stiffness = 0.0;
+  double damping = 0.0;
+};
+
 class World {
  public:
   /// Without actuators the control is the generalised force itself. Throws InputError for wrong options, actuators of
@@ -115,11 +127,14 @@ class World {
   [[nodiscard]] const std::vector<int>& floating_dofs() const { return floating_dofs_; }
   /// dt damping + dt² stiffness of every coordinate: dampers and springs act on the velocity at the end of the step, so
   /// that they are stable however strong. (Those of free joints act on the old one: 0.)
+  /// Those of actuators come on top (sim/actuation.hpp).
   [[nodiscard]] const VectorX& implicit_inertia() const { return implicit_inertia_; }
   /// The model without gravity, springs and dampers, whose impacts bounce; null if nothing has restitution.
   [[nodiscard]] const Model* impact_model() const { return parts_->impact_model.get(); }
   /// dt stiffness, likewise.
   [[nodiscard]] const VectorX& implicit_damping() const { return implicit_damping_; }
+  /// One an actuator.
+  [[nodiscard]] const std::vector<ServoTerms>& servo_terms() const { return servo_terms_; }
 
  private:
   /// What worlds that are stepped in different ways have in common.
@@ -143,6 +158,7 @@ class World {
   std::vector<LoneBody> lone_bodies_;
   VectorX implicit_inertia_;
   VectorX implicit_damping_;
+  std::vector<ServoTerms> servo_terms_;
 };
 
 }  // namespace tangere

@@ -418,12 +418,13 @@ TEST(MjcfReader, Actuators) {
       <general name='gp' joint='a' gainprm='5' biastype='affine' biasprm='0 -5 -.5'/>
       <general name='gv' joint='a' gainprm='5' biastype='affine' biasprm='0 0 -5'/>
       <motor name='mc' joint='c' gear='0 2 0'/>
-      <general name='other' joint='a' gainprm='5' biastype='affine' biasprm='1 -5 -.5'/>
+      <general name='affine' joint='a' gainprm='5' biastype='affine' biasprm='1 -4 -.5'/>
+      <general name='other' joint='a' dyntype='integrator'/>
       <motor name='t' tendon='t'/>
       <muscle name='mu' joint='a'/>
     </actuator>)");
   using Kind = Actuator::Kind;
-  ASSERT_EQ(robot.actuators.size(), 7U);
+  ASSERT_EQ(robot.actuators.size(), 8U);
   const auto expect = [&](int i, const char* name, Kind kind, int dof, double gear, double gain, double damping) {
     const Actuator& actuator = robot.actuators[static_cast<std::size_t>(i)];
     EXPECT_EQ(actuator.name, name);
@@ -440,11 +441,14 @@ TEST(MjcfReader, Actuators) {
   expect(4, "gp", Kind::position, 0, 1, 5, 0.5);
   expect(5, "gv", Kind::velocity, 0, 1, 5, 0);
   expect(6, "mc", Kind::motor, 3, 2, 1, 0);
+  expect(7, "affine", Kind::affine, 0, 1, 5, 0.5);
+  EXPECT_EQ(robot.actuators[7].bias, 1.0);
+  EXPECT_EQ(robot.actuators[7].stiffness, 4.0);
   EXPECT_EQ(robot.actuators[0].lower_control, -1.0);
   EXPECT_EQ(robot.actuators[0].upper_force, 4.0);
   EXPECT_EQ(robot.actuators[2].upper_control, Actuator::kInfinity);
   ASSERT_EQ(robot.notices.size(), 3U);
-  EXPECT_NE(robot.notices[0].text.find("none of motor, position and velocity"), std::string::npos);
+  EXPECT_NE(robot.notices[0].text.find("has dynamics, or a gain or bias that is not affine"), std::string::npos);
   EXPECT_NE(robot.notices[1].text.find("acts on a tendon"), std::string::npos);
   EXPECT_EQ(robot.notices[2].element, "mujoco/actuator/muscle[mu]");
 }

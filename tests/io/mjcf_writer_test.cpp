@@ -99,8 +99,9 @@ void expect_same(const Robot& a, const Robot& b) {
     EXPECT_EQ(a.actuators[i].name, b.actuators[i].name);
     EXPECT_EQ(a.actuators[i].kind, b.actuators[i].kind);
     EXPECT_EQ(a.actuators[i].dof, b.actuators[i].dof);
-    for (const auto member : {&Actuator::gear, &Actuator::gain, &Actuator::damping, &Actuator::lower_control,
-                              &Actuator::upper_control, &Actuator::lower_force, &Actuator::upper_force})
+    for (const auto member :
+         {&Actuator::gear, &Actuator::gain, &Actuator::damping, &Actuator::lower_control, &Actuator::upper_control,
+          &Actuator::lower_force, &Actuator::upper_force, &Actuator::bias, &Actuator::stiffness})
       EXPECT_EQ(a.actuators[i].*member, b.actuators[i].*member);
   }
   ASSERT_EQ(a.keyframes.size(), b.keyframes.size());
@@ -164,10 +165,11 @@ TEST(MjcfWriter, RoundTripOfEverything) {
         <motor name='m1' joint='j1' gear='3' ctrlrange='-1 1' forcerange='-2 2'/>
         <position name='p2' joint='j2' kp='3' kv='.5'/> <velocity name='v4' joint='j4' kv='5'/>
         <general name='g4' joint='j4' gainprm='7'/> <motor name='m3' joint='j3' gear='0 0 4'/>
+        <general name='a5' joint='j5' gainprm='7' biastype='affine' biasprm='1 -2 -3'/>
       </actuator>
       <keyframe>
         <key name='k' qpos='1 2 3 .1 .2 .3 .4  .1 .2 .4 .3 .2 .1 .5 .6' qvel='1 2 3 4 5 6 7 8 9 10 11 12 13'
-          ctrl='1 2 3 4 5'/>
+          ctrl='1 2 3 4 5 6'/>
       </keyframe>
     </mujoco>)"));
 }

@@ -254,6 +254,29 @@ TEST(SmoothDerivatives, OfTreesDoNotDependOnTheTolerance) {
     }
 }
 
+/// Servos much stiffer than what they move, within and beyond their force limits.
+TEST(SmoothDerivatives, OfServos) {
+  for (const StepCase& one : all_step_cases()) {
+    if (one.name != "ArmWithStiffServos" && one.name != "ArmWithLimitedServos") continue;
+    for (const double kappa : kKappas) {
+      SCOPED_TRACE(one.name + " at " + std::to_string(kappa));
+      const World world(one.world.model(), one.world.actuators(), tight(2e-3, kappa));
+      Workspace workspace(world);
+      Tape tape;
+      State next;
+      ASSERT_EQ(step(world, one.state, one.u, workspace, next, &tape).status, StepStatus::solved);
+      const std::vector<ActuatorRegion> limited = {ActuatorRegion::follows, ActuatorRegion::upper,
+                                                   ActuatorRegion::lower};
+      if (one.name == "ArmWithLimitedServos") {
+        EXPECT_EQ(tape.regions, limited);
+      }
+      // controls move by this over dt: small enough that no force reaches the end of its range
+      expect_derivatives(world, one.state, one.u, kappa, 1e-6, 1e-5);
+      expect_parameter_derivatives(world, one.state, one.u, kappa);
+    }
+  }
+}
+
 TEST(SmoothDerivatives, OfBodiesThatHitEachOther) {
   for (const double kappa : kKappas) {
     SCOPED_TRACE(kappa);

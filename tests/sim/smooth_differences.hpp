@@ -106,11 +106,11 @@ inline void expect_derivatives(const World& world, const State& state, const Vec
 }
 
 /// All parameters of a scene, but for friction at ties (there are none here).
-inline void expect_parameter_derivatives(const World& world, const State& state, double kappa, double scale = 1e-3) {
+inline void expect_parameter_derivatives(const World& world, const State& state, const VectorX& u, double kappa,
+                                         double scale = 1e-3) {
   Workspace workspace(world);
   Tape tape;
   State next;
-  const VectorX u = VectorX::Constant(world.nu(), 0.1);
   ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
   const std::vector<StepParameter> parameters = all_step_parameters(world);
   StepParameterJacobians analytic;
@@ -148,6 +148,10 @@ inline void expect_parameter_derivatives(const World& world, const State& state,
     const double size = std::max(numeric.jacobian.cwiseAbs().maxCoeff(), 1.0);
     EXPECT_LE((both - numeric.jacobian).cwiseAbs().maxCoeff() / size, 1e-6) << name;
   }
+}
+
+inline void expect_parameter_derivatives(const World& world, const State& state, double kappa, double scale = 1e-3) {
+  expect_parameter_derivatives(world, state, VectorX::Constant(world.nu(), 0.1), kappa, scale);
 }
 
 }  // namespace tangere::test

@@ -77,6 +77,58 @@ StepCase with_actuators(const StepCase& arm) {
   return {"ArmWithActuators", std::move(world), arm.state, std::move(u)};
 }
 
+/// A position servo on every coordinate of a case that is no free joint's: stiff, at a control that is a little off.
+StepCase with_servos(const std::string& name, const StepCase& one, double stiffness, double damping) {
+  std::vector<Actuator> actuators;
+  std::vector<double> controls;
+  for (const Joint& joint : one.world.model().joints()) {
+    if (joint.nv != 1) continue;
+    actuators.push_back({.name = joint.spec.name,
+                         .kind = Actuator::Kind::position,
+                         .dof = joint.first_v,
+                         .gear = joint.first_v % 2 == 0 ? 1.0 : -2.0,
+                         .gain = stiffness,
+                         .damping = damping});
+    controls.push_back(actuators.back().gear * (one.state.q[joint.first_q] + 1e-3 * (joint.first_v % 3)));
+  }
+  World world(one.world.model(), actuators, one.world.options());
+  return {name, std::move(world), one.state, VectorX::Map(controls.data(), static_cast<int>(controls.size()))};
+}
+
+/// Servos as strong whose forces are limited. At the old state all of them are far beyond their range; at the end of
+/// the step the first is within it, the second above and the third below.
+StepCase with_limited_servos(const std::string& name, const StepCase& arm) {
+  using Kind = Actuator::Kind;
+  const std::vector<Actuator> actuators{{.name = "within",
+                                         .kind = Kind::velocity,
+                                         .dof = 0,
+                                         .gear = 1.5,
+                                         .gain = 4e3,
+                                         .lower_force = -60.0,
+                                         .upper_force = 60.0},
+                                        {.name = "above",
+                                         .kind = Kind::position,
+                                         .dof = 1,
+                                         .gain = 2e4,
+                                         .damping = 30.0,
+                                         .lower_force = -8.0,
+                                         .upper_force = 8.0},
+                                        {.name = "below",
+                                         .kind = Kind::affine,
+                                         .dof = 2,
+                                         .gear = 0.7,
+                                         .gain = 5.0,
+                                         .damping = 20.0,
+                                         .lower_force = -6.0,
+                                         .upper_force = 8.0,
+                                         .bias = -40.0,
+                                         .stiffness = 3e3}};
+  World world(arm.world.model(), actuators, arm.world.options());
+  VectorX u(3);
+  u << 0.42, 30.0, 0.5;
+  return {name, std::move(world), arm.state, std::move(u)};
+}
+
 /// Two free boxes and an arm, held together by a weld (a little off) and by a connected point.
 StepCase held_together(const WorldOptions& options) {
   StepCase base = arm("HeldTogether", 3, 1.5, {}, options);
@@ -317,6 +369,9 @@ std::vector<StepCase> make_cases() {
   touching.state.v << 0.3, -0.2, 0.5;
   cases.push_back(touching);
   cases.push_back(with_actuators(touching));
+  // h² kp / inertia is about 100
+  cases.push_back(with_servos("ArmWithStiffServos", touching, 1e6, 300.0));
+  cases.push_back(with_limited_servos("ArmWithLimitedServos", touching));
 
   // q' by the old velocity
   WorldOptions explicit_position = fine;
@@ -343,6 +398,7 @@ std::vector<StepCase> make_cases() {
   off.state.q[2] = 0.6;
   cases.push_back(off);
   cases.push_back(held_together(fine));
+  cases.push_back(with_servos("HeldTogetherWithServos", held_together(fine), 1e5, 40.0));
   // some rows beyond the speed of corrections, some not
   StepCase torn = held_together(fine);
   torn.name = "TornApart";
@@ -354,6 +410,7 @@ std::vector<StepCase> make_cases() {
   StepCase humanoid = scene_case("Humanoid", "humanoid.xml", {});
   humanoid.state.q[2] -= 2e-4;
   cases.push_back(humanoid);
+  cases.push_back(with_servos("HumanoidWithServos", humanoid, 1e4, 40.0));
   return cases;
 }
 

@@ -552,6 +552,7 @@ void SingleLevelContact::set_up(const Data& data, const SmoothState& state) {
   q_ = state.q;
   v_ = state.v;
   tau_ = state.tau;
+  implicit_inertia_ = state.implicit_inertia;
   v_free_ = state.v_free;
   set_up_for_every_side_ = every_side_;
   untouched_ = false;
@@ -563,12 +564,13 @@ void SingleLevelContact::set_up(const Data& data, const SmoothState& state) {
   find_rebounds(data, state);
 }
 
-bool SingleLevelContact::is_set_up(VectorArgument q, VectorArgument v, VectorArgument tau) const {
+bool SingleLevelContact::is_set_up(const SmoothState& state) const {
   const auto same = [](const VectorX& kept, VectorArgument other) {
     return kept.size() == other.size() && kept == other;
   };
   // v_free is a function of these
-  return set_up_for_every_side_ == every_side_ && same(q_, q) && same(v_, v) && same(tau_, tau);
+  return set_up_for_every_side_ == every_side_ && same(q_, state.q) && same(v_, state.v) && same(tau_, state.tau) &&
+         same(implicit_inertia_, state.implicit_inertia);
 }
 
 void SingleLevelContact::select(int island) {

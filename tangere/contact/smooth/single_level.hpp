@@ -100,7 +100,7 @@ class SingleLevelContact {
   GradientQuality revisit(const Data& data, const SmoothState& state, VectorArgument v_plus,
                           const SmoothWarmStart& solved, OnIsland&& on_island) {
     GradientQuality quality = GradientQuality::exact;
-    if (!is_set_up(state.q, state.v, state.tau)) set_up(data, state);
+    if (!is_set_up(state)) set_up(data, state);
     const bool ready = is_at(solved, v_plus);
     untouched_ = false;
     for (int i = 0; i < num_islands_; ++i) {
@@ -120,7 +120,7 @@ class SingleLevelContact {
   }
 
   /// Whether the last step, or revisit, was of this very state, for the same sides; and where its smooth dynamics went.
-  [[nodiscard]] bool is_set_up(VectorArgument q, VectorArgument v, VectorArgument tau) const;
+  [[nodiscard]] bool is_set_up(const SmoothState& state) const;
   [[nodiscard]] const VectorX& v_free() const { return v_free_; }
 
   /// Whether the response of pairs is computed also to sides that are fixed (their placements are parameters).
@@ -248,6 +248,7 @@ class SingleLevelContact {
   VectorX q_;
   VectorX v_;
   VectorX tau_;
+  VectorX implicit_inertia_;
   VectorX v_free_;
   bool set_up_for_every_side_ = false;
   // nothing has moved since `solve`, which had one island

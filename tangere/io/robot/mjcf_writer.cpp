@@ -319,15 +319,17 @@ class Writer {
       using Kind = Actuator::Kind;
       // in words that every version of MuJoCo knows
       const bool general = (actuator.kind == Kind::motor && actuator.gain != 1.0) ||
-                           (actuator.kind == Kind::position && actuator.damping != 0.0);
+                           (actuator.kind == Kind::position && actuator.damping != 0.0) ||
+                           actuator.kind == Kind::affine;
+      const ActuatorLaw law = law_of(actuator);
       out_.open(general                           ? "general"
                 : actuator.kind == Kind::motor    ? "motor"
                 : actuator.kind == Kind::position ? "position"
                                                   : "velocity");
       out_.text("name", actuator.name);
       if (general) out_.number("gainprm", actuator.gain);
-      if (general && actuator.kind == Kind::position)
-        out_.text("biastype", "affine").numbers("biasprm", Vector3(0.0, -actuator.gain, -actuator.damping));
+      if (general && actuator.kind != Kind::motor)
+        out_.text("biastype", "affine").numbers("biasprm", Vector3(law.bias, -law.stiffness, -law.damping));
       if (!general && actuator.kind == Kind::position) out_.number("kp", actuator.gain);
       if (actuator.kind == Kind::velocity) out_.number("kv", actuator.gain);
       const auto joint = std::find_if(model_.joints().begin(), model_.joints().end(), [&](const Joint& j) {

@@ -64,8 +64,16 @@ void from_displacements(const World& world, const VectorX& v_plus, VectorX& d) {
   });
 }
 
-SmoothState smooth_state(const World& world, VectorArgument q, VectorArgument v, const Workspace::Memory& m) {
-  return {.q = q, .v = v, .tau = m.tau, .v_free = m.v_free, .implicit_inertia = world.implicit_inertia()};
+SmoothState smooth_state(VectorArgument q, VectorArgument v, const Workspace::Memory& m) {
+  return {.q = q, .v = v, .tau = m.tau, .v_free = m.v_free, .implicit_inertia = m.implicit.inertia};
+}
+
+/// Free bodies know their own dynamics, and no actuator of theirs acts at the end of the step.
+void begin_free(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
+  actuate(world, state.q, state.v, u, m.regions, m.tau);
+  set_implicit_forces(world, m.regions, m.implicit);
+  forward_kinematics(world.model(), m.data, state.q);
+  m.v_free = state.v;
 }
 
 /// Forces, and where they would go; poses and M in `m.data`.
@@ -74,10 +82,17 @@ void begin(const World& world, const State& state, VectorArgument u, Workspace::
     smooth_dynamics(world, state, u, m);
     return;
   }
-  // free bodies know their own dynamics
-  actuate(world, state.q, state.v, u, m.tau);
-  forward_kinematics(world.model(), m.data, state.q);
-  m.v_free = state.v;
+  reset_regions(world, m.regions);
+  (void)change_regions(world, state.q, state.v, u, state.v, false, m.regions);
+  begin_free(world, state, u, m);
+}
+
+/// The same with the regions of a tape.
+void begin_held(const World& world, const State& state, VectorArgument u, Workspace::Memory& m) {
+  if (m.smooth->contact.problem().tree != nullptr)
+    smooth_dynamics_held(world, state, u, m);
+  else
+    begin_free(world, state, u, m);
 }
 
 /// The contacts of another part of the step, into those so far: one a pair of sets, as it was last, with all of its
@@ -208,18 +223,23 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
   SmoothMemory& smooth = *m.smooth;
   StepResult& result = m.result;
   begin(world, state, u, m);
-  if (!in_range(m.tau) || !in_range(m.v_free)) return false;
+  const SmoothSolution* solved = nullptr;
+  for (int pass = 0;; ++pass) {
+    if (!in_range(m.tau) || !in_range(m.v_free)) return false;
+    solved = &smooth.contact.solve(m.data, smooth_state(state.q, state.v, m), last_rung(effort));
+    if (solved->statistics.failures > 0 || !change_actuation(world, state, u, solved->v_plus, pass, m)) break;
+  }
+  const SmoothSolution& solution = *solved;
   if (tape != nullptr) {
     tape->q = state.q;
     tape->v = state.v;
     tape->u = u;
     tape->formulation = world.options().formulation;
+    tape->regions = m.regions;
     tape->time_step = world.options().time_step;
     tape->num_impacts = 0;
     tape->parts.clear();
   }
-  const SmoothSolution& solution =
-      smooth.contact.solve(m.data, smooth_state(world, state.q, state.v, m), last_rung(effort));
   if (effort != StepEffort::full && solution.status != NcpStatus::solved) {
     result.status = StepStatus::gave_up;
     return false;
@@ -254,24 +274,26 @@ void begin_derivatives(const World& world, const Tape& tape, Workspace::Memory& 
   if (tape.time_step != world.options().time_step)
     throw InputError("tape", "is of a step of " + internal::to_text(tape.time_step) + " s, and the world's are of " +
                                  internal::to_text(world.options().time_step) + " s");
-  actuation_derivatives(world, tape.q, tape.v, tape.u, m.actuation);
-  actuate(world, tape.q, tape.v, tape.u, m.tau);
-  if (!afresh && m.smooth->contact.is_set_up(tape.q, tape.v, m.tau)) {
+  actuation_derivatives(world, tape.u, tape.regions, m.actuation);
+  m.regions = tape.regions;
+  set_implicit_forces(world, m.regions, m.implicit);
+  actuate(world, tape.q, tape.v, tape.u, m.regions, m.tau);
+  m.smooth->taped.q = tape.q;
+  m.smooth->taped.v = tape.v;
+  if (!afresh && m.smooth->contact.is_set_up(smooth_state(tape.q, tape.v, m))) {
     m.v_free = m.smooth->contact.v_free();
     return;
   }
-  m.smooth->taped.q = tape.q;
-  m.smooth->taped.v = tape.v;
-  begin(world, m.smooth->taped, tape.u, m);
+  begin_held(world, m.smooth->taped, tape.u, m);
 }
 
-SmoothLinearisation linearisation(const World& world, const Tape& tape, const Workspace::Memory& m) {
-  return {.state = smooth_state(world, tape.q, tape.v, m),
+SmoothLinearisation linearisation(const Tape& tape, const Workspace::Memory& m) {
+  return {.state = smooth_state(tape.q, tape.v, m),
           .v_plus = tape.v_plus,
           .solved = tape.smooth,
           .tau_q = m.actuation.d_q,
           .tau_v = m.actuation.d_v,
-          .implicit_damping = world.implicit_damping()};
+          .implicit_damping = m.implicit.damping};
 }
 
 /// The last part of a step of free bodies alone, as `Integration` does it: q' and v' of what are columns of δv⁺. Other
@@ -364,7 +386,7 @@ GradientQuality smooth_jacobians(const World& world, const Tape& tape, Workspace
   const bool direct = world.actuators().empty();
   MatrixX& by_tau = direct ? out.v_u : m.block_v;
   const GradientQuality contact_quality =
-      smooth.derivatives.jacobians(smooth.contact, m.data, linearisation(world, tape, m), out.v_q, out.v_v, by_tau);
+      smooth.derivatives.jacobians(smooth.contact, m.data, linearisation(tape, m), out.v_q, out.v_v, by_tau);
   if (!direct) {
     out.v_u.resize(nv, world.nu());
     for (int i = 0; i < world.nu(); ++i)
@@ -416,7 +438,7 @@ GradientQuality smooth_vjp(const World& world, const Tape& tape, Workspace::Memo
   integration.reverse(m.grad_q, m.delta, m.grad_v);
   from_displacements(world, tape.v_plus, m.delta);
   m.grad_v += m.delta;
-  GradientQuality quality = smooth.derivatives.reverse(smooth.contact, m.data, linearisation(world, tape, m), m.grad_v,
+  GradientQuality quality = smooth.derivatives.reverse(smooth.contact, m.data, linearisation(tape, m), m.grad_v,
                                                        g_state.q, g_state.v, m.other_tau);
   quality = worst(quality, quality_of(tape.status));
   g_state.q += m.grad_q;
@@ -490,7 +512,7 @@ GradientQuality smooth_parameter_jacobians(const World& world, const Tape& tape,
   for (const StepParameter& parameter : parameters) smooth.parameters.push_back(smooth_parameter(parameter));
   begin_derivatives(world, tape, m, true);
   const GradientQuality contact_quality =
-      smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), smooth.parameters, out.v);
+      smooth.derivatives.parameters(smooth.contact, m.data, linearisation(tape, m), smooth.parameters, out.v);
   set_displacement(world, tape.v_plus, m.displacement);
   const Integration integration(world, m.displacement, tape.v_plus);
   out.q.setZero(world.nv(), out.v.cols());

@@ -53,6 +53,12 @@ struct Workspace::Memory {
   LcpContact lcp;
   ContactProblem problem;
   VectorX tau;
+  /// Of the actuators, and what they and the joints add to M with them; whether those hold in all of the step so far.
+  std::vector<ActuatorRegion> regions;
+  ImplicitForces implicit;
+  bool regions_hold = true;
+  /// The inverse dynamics of what is not in tau.
+  VectorX bias;
   VectorX a;
   VectorX v_inertial;
   VectorX v_free;
@@ -131,19 +137,27 @@ void set_frame_acceleration(const World& world, VectorArgument v, VectorX& a);
 /// bodies at rest.
 void set_inertial_velocity(const World& world, VectorArgument v, VectorX& out);
 
-/// v_free: where the velocities would go without rows. Leaves poses at q and the factors of M.
+/// v_free: where the velocities would go without rows, and the regions of the actuators there. Leaves poses at q and
+/// the factors of M.
 void smooth_dynamics(const World& world, const State& state, VectorArgument u, Workspace::Memory& m);
+/// The same with the regions m.regions.
+void smooth_dynamics_held(const World& world, const State& state, VectorArgument u, Workspace::Memory& m);
+/// The next pass of the actuators (actuation.hpp), after the pass that led to v⁺: true if regions have changed and
+/// v_free with them, so that what follows from it has to be solved again.
+[[nodiscard]] bool change_actuation(const World& world, const State& state, VectorArgument u, const VectorX& v_plus,
+                                    int pass, Workspace::Memory& m);
 /// After that: contacts at a state, with the velocities they expect. m.velocities are the state's.
 void find_contacts(const World& world, const State& state, bool with_motions, ContactProblem& problem,
                    Workspace::Memory& m);
-/// Rows of the contacts in a problem, solved: v⁺ in m.v_plus, impulses in the contacts.
-const LcpSolution& solve_rows(const World& world, const State& state, bool with_motions, LcpContact& lcp,
-                              ContactProblem& problem, Workspace::Memory& m);
+/// Rows of the contacts in a problem, solved, with the regions of the actuators: v⁺ in m.v_plus, impulses in the
+/// contacts.
+const LcpSolution& solve_rows(const World& world, const State& state, VectorArgument u, bool with_motions,
+                              LcpContact& lcp, ContactProblem& problem, Workspace::Memory& m);
 /// The answer of a step, from that. The problem and the solution stay where they are.
 void set_result(const LcpSolution& solution, const ContactProblem& problem, StepResult& result);
 /// What derivatives need of that.
-void record(const State& state, VectorArgument u, const LcpSolution& solution, const ContactProblem& problem,
-            Tape& tape);
+void record(const State& state, VectorArgument u, ActuatorRegions regions, const LcpSolution& solution,
+            const ContactProblem& problem, Tape& tape);
 /// The impulses of a solution, into its contacts.
 void set_impulses(const LcpSolution& solution, ContactProblem& problem);
 /// q' = q ⊕ d; v' = v, in the axes at the end: linear velocities of floating joints, and all of lone bodies, which

@@ -82,8 +82,15 @@ bool read_law(MjcfReader& reader, const MjcfAttributes& attributes, Actuator& ac
       actuator.damping = 0.0 - law.bias[2];  // not -0
       return true;
     }
+    if (law.bias_type == "affine") {
+      actuator.kind = Actuator::Kind::affine;
+      actuator.bias = law.bias[0];
+      actuator.stiffness = 0.0 - law.bias[1];
+      actuator.damping = 0.0 - law.bias[2];
+      return true;
+    }
   }
-  reader.report(attributes.element(), "is none of motor, position and velocity: left out");
+  reader.report(attributes.element(), "has dynamics, or a gain or bias that is not affine: left out");
   return false;
 }
 
@@ -115,8 +122,7 @@ bool read_transmission(MjcfReader& reader, const MjcfAttributes& attributes, con
     ++count;
     axis = k;
   }
-  if (count != 1 || axis >= in_model.nv || (in_model.nv == 6 && axis < 3) ||
-      actuator.kind == Actuator::Kind::position) {
+  if (count != 1 || axis >= in_model.nv || (in_model.nv == 6 && axis < 3) || law_of(actuator).stiffness != 0.0) {
     reader.report(element,
                   "of the actuators of ball and free joints only those of a force or speed about one axis of the body "
                   "are read: left out");

@@ -296,7 +296,7 @@ bool pass_impact(const World& world, VectorArgument u, const LcpSolution& before
     if (tape->events.size() <= i) tape->events.resize(i + 1);
     if (tape->parts.size() < 2 * i + 2) tape->parts.resize(2 * i + 2);
     tape->events[i] = m.impact;
-    record(m.at_impact, u, impact, m.impact_problem, tape->parts[2 * i]);
+    record(m.at_impact, u, m.regions, impact, m.impact_problem, tape->parts[2 * i]);
   }
   m.impacts.insert(m.impacts.end(), m.impact_problem.contacts.begin(), m.impact_problem.contacts.end());
 
@@ -306,11 +306,12 @@ bool pass_impact(const World& world, VectorArgument u, const LcpSolution& before
   copy_hit(world, m.impact.dofs, m.at_impact, m.after_impact);
   contacts_after(world, m.after_impact, u, with_motions, m);
   set_aside_next(world, with_motions, m);
-  const LcpSolution& after = solve_after(world, m.after_impact, with_motions, m);
+  const LcpSolution& after = solve_after(world, m.after_impact, u, with_motions, m);
   note(after, m.result);
   if (!m.v_plus.allFinite() || !rows_hold(world, m.after_problem, after, m.after_impact.v, m.impact)) return false;
   if (tape != nullptr)
-    record(m.after_impact, u, after, m.after_problem, tape->parts[2 * static_cast<std::size_t>(tape->num_impacts) - 1]);
+    record(m.after_impact, u, m.regions, after, m.after_problem,
+           tape->parts[2 * static_cast<std::size_t>(tape->num_impacts) - 1]);
   fly_on(world, m);
   return true;
 }
@@ -386,10 +387,11 @@ void contacts_after(const World& world, const State& at, VectorArgument u, bool 
   find_contacts(world, at, with_motions, m.after_problem, m);
 }
 
-const LcpSolution& solve_after(const World& world, const State& at, bool with_motions, Workspace::Memory& m) {
+const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions,
+                               Workspace::Memory& m) {
   m.after_lcp->warm_start().keys.clear();
   m.after_lcp->warm_start().sets.clear();
-  return solve_rows(world, at, with_motions, *m.after_lcp, m.after_problem, m);
+  return solve_rows(world, at, u, with_motions, *m.after_lcp, m.after_problem, m);
 }
 
 BounceOutcome bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
@@ -403,10 +405,10 @@ BounceOutcome bounce_step(const World& world, const State& state, VectorArgument
   m.bouncing.clear();
   set_aside_bouncing(world, with_motions, m.problem, m);
   m.before_impact = state;
-  const LcpSolution& before = solve_rows(world, state, with_motions, m.lcp, m.problem, m);
+  const LcpSolution& before = solve_rows(world, state, u, with_motions, m.lcp, m.problem, m);
   if (!m.v_plus.allFinite()) return give_back(with_motions, m);
   set_result(before, m.problem, m.result);
-  if (tape != nullptr) record(m.before_impact, u, before, m.problem, *tape);
+  if (tape != nullptr) record(m.before_impact, u, m.regions, before, m.problem, *tape);
   take_off(world, state, m);
 
   // impact after impact

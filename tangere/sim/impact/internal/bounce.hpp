@@ -58,7 +58,8 @@ const LcpSolution& solve_impact(const World& world, const State& at, Workspace::
                                 std::span<const char> hit = {});
 /// A step from there, in m.after_problem: its contacts, and its rows solved.
 void contacts_after(const World& world, const State& at, VectorArgument u, bool with_motions, Workspace::Memory& m);
-const LcpSolution& solve_after(const World& world, const State& at, bool with_motions, Workspace::Memory& m);
+const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions,
+                               Workspace::Memory& m);
 
 /// The impact of a tape as the derivatives want it, with the world's `impact_model`; `zero` (nv) must outlive it.
 [[nodiscard]] SolvedStep solved_impact(const Tape& impact, const VectorX& zero);

@@ -64,7 +64,7 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   m.all_motions = m.problem.motions;
   m.bouncing.clear();
   set_aside_bouncing(world, true, m.problem, m);
-  (void)solve_rows(world, at, true, *m.after_lcp, m.problem, m);
+  (void)solve_rows(world, at, tape.u, true, *m.after_lcp, m.problem, m);
   const auto rate = [&](const VectorX& v) {
     VectorX a;
     set_frame_acceleration(world, v, a);
@@ -89,7 +89,7 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   }
   const LcpSolution& solved = solve_impact(world, at, m);
   Tape impact;
-  record(at, tape.u, solved, m.impact_problem, impact);
+  record(at, tape.u, m.regions, solved, m.impact_problem, impact);
   const std::vector<int> rows = bouncing_rows(impact);
   if (rows.empty()) return false;
   // where several meet, the one that closes fastest
@@ -102,9 +102,9 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   // and after it
   const State then{at.q, impact.v_plus};
   contacts_after(world, then, tape.u, true, m);
-  const LcpSolution& later = solve_after(world, then, true, m);
+  const LcpSolution& later = solve_after(world, then, tape.u, true, m);
   Tape after;
-  record(then, tape.u, later, m.after_problem, after);
+  record(then, tape.u, m.regions, later, m.after_problem, after);
   const VectorX a_p = rate(then.v);
   PartMap map;
   set_impact_map(world, impact, m, LcpDerivatives::RowUse::reduced, map);
