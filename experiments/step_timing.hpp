@@ -18,7 +18,7 @@ struct Method {
   bool warm;
 };
 
-/// Microseconds of every step.
+/// Microseconds of the processor, step by step.
 struct Timing {
   std::vector<double> times;
   RunCount count;
