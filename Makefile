@@ -38,7 +38,7 @@ bench: packages-bench build  ## measure beside the papers' figures, FCL and MuJo
 sanitize: packages-test test-asan test-tsan  ## all tests under the address and undefined-behaviour sanitizers, those with threads under the thread sanitizer
 
 experiments: build  ## the papers' experiments: was every claim met?
-	build/bin/tangere experiment all --output build/experiments --html build/demo/experiments
+	build/bin/tangere experiment all --overwrite --output build/experiments --html build/demo/experiments
 
 stress: packages-test compile-dev  ## a million random pairs, a thousand random scenes: none may fail
 	TANGERE_STRESS_PAIRS=1000000 build/dev/bin/test_proximity --gtest_filter='ScalingStress.*'

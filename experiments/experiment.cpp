@@ -36,8 +36,16 @@ std::span<const Experiment> all_experiments() {
           "drops of 0.01 to 100 m and 0.001 to 1000 kg are the same problem: the same iterations, the same failures",
           silico_drop_scales},
       Experiment{"silico_timing", "Silico, timing test",
-                 "the single level is 8 times faster than the bilevel form at least, at equal tolerances",
+                 "on a box in the plane the single level takes at most two thirds of the bilevel form's time, at equal "
+                 "tolerances (the paper: an eighth, over finite differences)",
                  silico_timing},
+      Experiment{"silico_timing_3d", "Silico's timing test, in space",
+                 "the single level does not jam: over twelve scenes at kappa 1e-6 no step is unsolved, cold or warm",
+                 silico_timing_3d},
+      Experiment{"which_gradient", "ours",
+                 "exact gradients are right within their reach, and at rest that is tiny: aware, smooth and randomised "
+                 "ones see what lies beyond",
+                 which_gradient},
       Experiment{
           "dcol_primitives", "DCOL, figure of the twelve primitives",
           "twelve primitives and a cube collide at 100 Hz: penetration and drift of momenta at most 1e-8, faster than "

@@ -71,6 +71,8 @@ struct Experiment {
 [[nodiscard]] Outcome silico_bundles(const Request& request);
 [[nodiscard]] Outcome silico_bundles_3d(const Request& request);
 [[nodiscard]] Outcome silico_timing(const Request& request);
+[[nodiscard]] Outcome silico_timing_3d(const Request& request);
+[[nodiscard]] Outcome which_gradient(const Request& request);
 [[nodiscard]] Outcome dcol_primitives(const Request& request);
 
 }  // namespace tangere::experiments

@@ -1,6 +1,7 @@
 #include "experiments/smooth_worlds.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "apps/cli/text.hpp"
 #include "tangere/geometry/mass_properties.hpp"
@@ -64,6 +65,39 @@ Shape prism(const std::vector<Vector2>& rows, const std::vector<double>& offsets
   out.A(n + 1, 2) = -1.0;
   out.b.tail<2>().setConstant(half_depth);
   return out;
+}
+
+std::vector<Kind> kinds(double size) {
+  const double s = size;
+  MatrixX3 tetrahedron(4, 3);
+  tetrahedron << 0.4, 0.3, -0.2, -0.4, 0.35, -0.25, 0.05, -0.45, -0.2, 0.0, 0.05, 0.45;
+  MatrixX2 C(5, 2);
+  VectorX d(5);
+  for (int i = 0; i < 5; ++i) {
+    const double angle = 2.0 * M_PI * i / 5.0;
+    C.row(i) << std::cos(angle), std::sin(angle);
+    d[i] = 0.3 * s;
+  }
+  return {{"sphere", Sphere{0.3 * s}},
+          {"box", Box{.size = {0.5 * s, 0.4 * s, 0.3 * s}}},
+          {"capsule", Capsule{.radius = 0.15 * s, .length = 0.5 * s}},
+          {"cylinder", Cylinder{.radius = 0.25 * s, .length = 0.5 * s}},
+          {"cone", Cone{.height = 0.6 * s, .half_angle = 0.5}},
+          {"ellipsoid", Ellipsoid{.semi_axes = {0.35 * s, 0.25 * s, 0.2 * s}}},
+          {"polytope", Polytope::from_vertices(s * tetrahedron)},
+          {"padded polygon", PaddedPolygon{C, d, 0.1 * s}}};
+}
+
+FreeBody random_body(const Shape& shape, double mass, double size, double low, double high, Random& random) {
+  FreeBody body{shape};
+  body.X_WB = {random.rotation(),
+               size * Vector3(random.uniform(-0.1, 0.1), random.uniform(-0.1, 0.1), random.uniform(low, high))};
+  // speeds go with the root of the size: the fall takes the same number of natural times
+  const double speed = std::sqrt(size);
+  body.velocity = speed * Vector3(random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), random.uniform(-2.0, 0.0));
+  body.omega = random.normal3() / speed;
+  body.inertia = inertia_of(shape, mass);
+  return body;
 }
 
 MassProperties inertia_of(const Shape& shape, double mass) {

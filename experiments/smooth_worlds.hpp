@@ -51,6 +51,15 @@ struct FreeBody {
 [[nodiscard]] Setup free_setup(const std::vector<FreeBody>& bodies, bool floor, double friction,
                                const WorldOptions& options, double gravity = 9.81,
                                const std::vector<Fixture>& fixtures = {});
+struct Kind {
+  const char* name;
+  Shape shape;
+};
+/// Eight shapes of about half a metre, times `size`.
+[[nodiscard]] std::vector<Kind> kinds(double size);
+/// Between two heights near the axis, of random attitude and motion, all of it scaled by `size`.
+[[nodiscard]] FreeBody random_body(const Shape& shape, double mass, double size, double low, double high,
+                                   Random& random);
 /// Homogeneous, of this mass.
 [[nodiscard]] MassProperties inertia_of(const Shape& shape, double mass);
 

@@ -11,6 +11,9 @@
 #include <Eigen/Core>
 #include <nlohmann/json.hpp>
 
+#include "tangere/version.hpp"
+#include "tangere_cli_commit.hpp"
+
 namespace tangere::cli {
 namespace {
 
@@ -30,6 +33,12 @@ std::string find_on_path(std::string_view name) {
 }
 
 }  // namespace
+
+std::string program_name() { return "tangere " + std::string(kVersion); }
+
+std::string commit() { return TANGERE_CLI_COMMIT; }
+
+nlohmann::json made_by() { return {{"program", program_name()}, {"commit", commit()}}; }
 
 std::string compiler() {
 #if defined(__clang__)

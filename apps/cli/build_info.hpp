@@ -6,11 +6,19 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 namespace tangere::cli {
 
 /// Pairs of name and value, in the order to show.
 using InfoList = std::vector<std::pair<std::string, std::string>>;
 
+/// `tangere 0.1.0`.
+[[nodiscard]] std::string program_name();
+/// The commit that was built, with `-dirty` if files differed from it; `unknown` outside a clone.
+[[nodiscard]] std::string commit();
+/// Both, for files of results.
+[[nodiscard]] nlohmann::json made_by();
 [[nodiscard]] std::string compiler();
 [[nodiscard]] std::string build_type();
 [[nodiscard]] bool native_flags();

@@ -95,8 +95,9 @@ struct ExperimentArguments {
   std::string output = "tangere-experiments";
   /// In every cell of a table; 0: as many as the paper.
   int runs = 0;
-  /// Go on where an interrupted run was.
+  /// Go on where an interrupted run was, or start anew. Neither: results of an earlier run are an error.
   bool resume = false;
+  bool overwrite = false;
   /// A folder for the experiments' pages; empty: none.
   std::string html;
   bool json = false;

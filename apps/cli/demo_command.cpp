@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/build_info.hpp"
 #include "apps/cli/commands.hpp"
 #include "apps/cli/demo_checks.hpp"
 #include "apps/cli/demo_page.hpp"
@@ -175,7 +176,8 @@ void show_experiments(const std::filesystem::path& scenes, const std::filesystem
   int num_met = 0;
   for (const experiments::Experiment& experiment : experiments::all_experiments()) {
     if (std::find(std::begin(kShort), std::end(kShort), experiment.name) == std::end(kShort)) continue;
-    experiments::ResultLog log(own_folder / (std::string(experiment.name) + ".jsonl"), false);
+    experiments::ResultLog log(own_folder / (std::string(experiment.name) + ".jsonl"),
+                               experiments::OldResults::overwrite, made_by());
     const experiments::Outcome outcome = experiment.run({scenes, 0, log, true});
     own.add(experiment, outcome);
     ++num_run;

@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 void print_json(const std::vector<SelfCheck>& checks, bool passed) {
   Json out;
   out["version"] = kVersion;
+  out["commit"] = commit();
   out["query_version"] = kQueryVersion;
   out["compiler"] = compiler();
   out["build_type"] = build_type();
@@ -40,7 +41,7 @@ void print_json(const std::vector<SelfCheck>& checks, bool passed) {
 
 void print_text(const std::vector<SelfCheck>& checks, bool passed) {
   const auto row = [](const char* name, const std::string& value) { std::printf("  %-14s %s\n", name, value.c_str()); };
-  std::printf("tangere %s\n\n", std::string(kVersion).c_str());
+  std::printf("%s (%s)\n\n", program_name().c_str(), commit().c_str());
 
   std::printf("build\n");
   row("compiler", compiler());

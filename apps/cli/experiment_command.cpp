@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 
+#include "apps/cli/build_info.hpp"
 #include "apps/cli/commands.hpp"
 #include "apps/cli/experiment_pages.hpp"
 #include "apps/cli/folders.hpp"
@@ -39,7 +40,15 @@ void write_files(const std::filesystem::path& folder, const Experiment& experime
 /// Throws InputError, naming the log, if a result that it goes on from is not one of this experiment.
 experiments::Outcome run_logged(const Experiment& experiment, const std::filesystem::path& file,
                                 const std::filesystem::path& scenes, const ExperimentArguments& arguments, bool films) {
-  experiments::ResultLog log(file, arguments.resume);
+  using experiments::OldResults;
+  const OldResults old = arguments.resume      ? OldResults::resume
+                         : arguments.overwrite ? OldResults::overwrite
+                                               : OldResults::refuse;
+  experiments::ResultLog log(file, old, made_by());
+  for (const std::string& notice : log.notices()) std::fprintf(stderr, "tangere: %s\n", printable(notice).c_str());
+  for (const nlohmann::json& maker : log.other_makers())
+    std::fprintf(stderr, "tangere: %s: keeps results of another program, %s\n", printable(file.string()).c_str(),
+                 printable(maker.dump()).c_str());
   try {
     return experiment.run({scenes, arguments.runs, log, films});
   } catch (const nlohmann::json::exception& error) {
@@ -72,15 +81,18 @@ int run_experiment(const ExperimentArguments& arguments) {
       if (pages) pages->add(experiment, outcome);
       met = met && outcome.met;
       if (arguments.json) {
-        json[experiment.name] = {
-            {"source", experiment.source}, {"claim", experiment.claim}, {"met", outcome.met}, {"result", outcome.data}};
+        json[experiment.name] = {{"source", experiment.source},
+                                 {"claim", experiment.claim},
+                                 {"made_by", made_by()},
+                                 {"met", outcome.met},
+                                 {"result", outcome.data}};
         if (outcome.runs > 0) {
           json[experiment.name]["runs_a_cell"] = outcome.runs;
           json[experiment.name]["part"] = outcome.is_part();
         }
       } else {
-        std::printf("%s (%s)\n  claim: %s\n\n%s\n  %s%s\n\n", experiment.name, experiment.source, experiment.claim,
-                    outcome.text.c_str(), outcome.met ? "MET" : "NOT MET", part_of(outcome).c_str());
+        std::printf("%s (%s)\n  claim: %s\n\n%s\n  %s\n\n", experiment.name, experiment.source, experiment.claim,
+                    outcome.text.c_str(), verdict_of(outcome).c_str());
       }
     }
     if (pages && found) std::fprintf(stderr, "pages: %s\n", pages->write_gallery().c_str());

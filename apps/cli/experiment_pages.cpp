@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "apps/cli/build_info.hpp"
 #include "apps/cli/text.hpp"
 #include "apps/cli/viewer_page.hpp"
 #include "tangere/io/recording_page.hpp"
@@ -19,9 +20,10 @@ std::string claim_of(const Experiment& experiment) { return std::string(experime
 
 }  // namespace
 
-std::string part_of(const experiments::Outcome& outcome) {
-  if (!outcome.is_part()) return "";
-  return formatted(" by a part: %d of %d runs in every cell", outcome.runs, outcome.runs_claimed);
+std::string verdict_of(const experiments::Outcome& outcome) {
+  const std::string verdict = outcome.met ? "MET" : "NOT MET";
+  if (!outcome.is_part()) return verdict;
+  return verdict + formatted(" by a part: %d of %d runs in every cell", outcome.runs, outcome.runs_claimed);
 }
 
 ExperimentPages::ExperimentPages(std::filesystem::path folder) : folder_(std::move(folder)), viewer_(viewer_page()) {
@@ -42,13 +44,18 @@ void ExperimentPages::add(const Experiment& experiment, const experiments::Outco
     write_whole_file(folder_ / films.back().file, recording_page(viewer_, film.recording));
   }
   const std::string result = result_file(experiment);
-  write_whole_file(folder_ / result, result_page(experiment.name, outcome.svg, outcome.text, films));
-  gallery_.entries.push_back(
-      {.file = result,
-       .title = experiment.name,
-       .text = claim_of(experiment) + (outcome.met ? ": met" : ": NOT met") + part_of(outcome) + ".",
-       .picture = outcome.svg,
-       .shown = outcome.svg.empty() && !films.empty() ? films.front().file : ""});
+  write_whole_file(folder_ / result, result_page({.title = experiment.name,
+                                                  .claim = claim_of(experiment),
+                                                  .verdict = verdict_of(outcome),
+                                                  .made_by = program_name() + ", commit " + commit(),
+                                                  .svg = outcome.svg,
+                                                  .text = outcome.text,
+                                                  .films = films}));
+  gallery_.entries.push_back({.file = result,
+                              .title = experiment.name,
+                              .text = claim_of(experiment) + ": " + verdict_of(outcome) + ".",
+                              .picture = outcome.svg,
+                              .shown = outcome.svg.empty() && !films.empty() ? films.front().file : ""});
 }
 
 std::string ExperimentPages::write_gallery() const {

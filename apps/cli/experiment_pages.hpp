@@ -10,8 +10,8 @@
 
 namespace tangere::cli {
 
-/// Words after "met" for an outcome of fewer runs than the claim is about; else none.
-[[nodiscard]] std::string part_of(const experiments::Outcome& outcome);
+/// MET or NOT MET, and by what part where fewer runs were made than the claim is about.
+[[nodiscard]] std::string verdict_of(const experiments::Outcome& outcome);
 
 class ExperimentPages {
  public:

@@ -21,6 +21,9 @@ constexpr std::string_view kStyle = R"(<style>
   h1 { margin: 0 0 .25rem; font-size: 1.9rem; letter-spacing: -.01em; }
   p { max-width: 46rem; }
   .soft { color: var(--soft); }
+  .verdict { display: inline-block; padding: .1rem .7rem; border-radius: 8px; color: #fff; font-weight: 600; }
+  .met { background: #15803d; }
+  .missed { background: #b91c1c; }
   .cards { display: grid; align-items: start; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.1rem; margin-top: 1.75rem; }
   .card { display: flex; flex-direction: column; background: var(--card); border: 1px solid var(--line); border-radius: 14px; overflow: hidden; color: inherit; text-decoration: none; }
   .card:hover, .card:focus-visible { border-color: var(--accent); outline: none; }
@@ -83,11 +86,13 @@ std::string gallery_page(const Gallery& gallery) {
   return page + "</div>\n" + foot();
 }
 
-std::string result_page(const std::string& title, const std::string& svg, const std::string& text,
-                        const std::vector<GalleryEntry>& films) {
-  std::string page = head(title) + "<h1>" + escaped(title) + "</h1>\n" + svg + "<pre>" + escaped(text) +
-                     "</pre>\n<div class=\"cards\">\n";
-  for (const GalleryEntry& film : films) page += card(film, false);
+std::string result_page(const ResultPage& result) {
+  const bool met = result.verdict.starts_with("MET");
+  std::string page = head(result.title) + "<h1>" + escaped(result.title) + "</h1>\n<p>" + escaped(result.claim) +
+                     "</p>\n<p class=\"verdict " + (met ? "met" : "missed") + "\">" + escaped(result.verdict) +
+                     "</p>\n" + result.svg + "<pre>" + escaped(result.text) + "</pre>\n<p class=\"soft\">" +
+                     escaped(result.made_by) + "</p>\n<div class=\"cards\">\n";
+  for (const GalleryEntry& film : result.films) page += card(film, false);
   return page + "</div>\n" + foot();
 }
 

@@ -28,8 +28,20 @@ struct Gallery {
 };
 
 [[nodiscard]] std::string gallery_page(const Gallery& gallery);
-/// A picture (SVG or nothing) above a table of plain text, and the films that belong to it.
-[[nodiscard]] std::string result_page(const std::string& title, const std::string& svg, const std::string& text,
-                                      const std::vector<GalleryEntry>& films);
+/// What an experiment claims and found.
+struct ResultPage {
+  std::string title;
+  std::string claim;
+  /// Begins with MET or NOT MET.
+  std::string verdict;
+  /// The program that found it.
+  std::string made_by;
+  /// A picture; empty: none.
+  std::string svg;
+  /// A table of plain text.
+  std::string text;
+  std::vector<GalleryEntry> films;
+};
+[[nodiscard]] std::string result_page(const ResultPage& result);
 
 }  // namespace tangere::cli

@@ -225,6 +225,7 @@ void GradientCheck::check(int number, const State& state, VectorArgument u, cons
     return;
   }
   contacts_.assign(result.contacts.begin(), result.contacts.end());
+  if (world_.options().formulation == Formulation::lcp) report_.width.add(number, world_, tape_, workspace_);
   StepJacobians jacobians;
   if (step_jacobians(world_, tape_, workspace_, jacobians) != GradientQuality::exact) {
     ++report_.num_not_exact;

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "apps/cli/gradient_width.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 
 namespace tangere::cli {
@@ -30,6 +31,8 @@ struct GradientReport {
   /// Columns left out: the differences are not accurate enough to judge.
   int num_unclear = 0;
   std::array<BlockError, 5> blocks{{{"dq'/dq"}, {"dv'/dq"}, {"dq'/dv"}, {"dv'/dv"}, {"dv'/du"}}};
+  /// Hard contact only: what is smooth has no sets to leave.
+  GradientWidth width;
 
   [[nodiscard]] int num_compared() const { return num_columns - num_ties - num_unclear; }
   [[nodiscard]] bool passed() const;

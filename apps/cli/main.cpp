@@ -6,9 +6,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/cli/build_info.hpp"
 #include "apps/cli/commands.hpp"
+#include "apps/cli/output.hpp"
 #include "tangere/io/text/text.hpp"
-#include "tangere/version.hpp"
 
 namespace {
 
@@ -25,7 +26,7 @@ CLI::Validator whole_number() {
 
 int run(int argc, char** argv) {
   CLI::App app("tangere: differentiable contact", "tangere");
-  app.set_version_flag("--version", "tangere " + std::string(tangere::kVersion));
+  app.set_version_flag("--version", program_name() + " (" + commit() + ")");
   app.require_subcommand(1);
   app.footer("Exit codes: 0 fine, 1 a check failed, 2 wrong arguments or bad input.");
 
@@ -136,12 +137,17 @@ int run(int argc, char** argv) {
       app.add_subcommand("experiment", "Run an experiment of the papers: was its claim met?");
   experiment_command->add_option("NAME", experiment.name, "Which one, or all (default: list them)");
   experiment_command->add_option("--scenes", experiment.scenes, "Folder with the project's scene files");
-  experiment_command->add_option("--output", experiment.output, "Folder for results as they come, and pictures")
+  experiment_command
+      ->add_option("--output", experiment.output,
+                   "Folder for results as they come, and pictures; refused where it holds some")
       ->capture_default_str();
   experiment_command
       ->add_option("--runs", experiment.runs, "Runs in every cell of a table (default: as many as the paper)")
       ->check(CLI::Range(0, 1000000));
-  experiment_command->add_flag("--resume", experiment.resume, "Go on where an interrupted run was");
+  CLI::Option* resume =
+      experiment_command->add_flag("--resume", experiment.resume, "Go on where an interrupted run was");
+  experiment_command->add_flag("--overwrite", experiment.overwrite, "Start anew where the folder holds results")
+      ->excludes(resume);
   experiment_command->add_option("--html", experiment.html, "Folder to write pages of the experiments to");
   experiment_command->add_flag("--json", experiment.json, "For machines");
   experiment_command->footer("Exit code 1 if a claim was not met.");
@@ -179,7 +185,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return finish_output(run(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tangere: %s\n", tangere::printable(error.what()).c_str());
     return kExitFailed;

@@ -1,6 +1,7 @@
 #include "apps/cli/simulate_report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 
@@ -57,6 +58,46 @@ void print_gradients(const World& world, const GradientReport& report) {
   std::printf("\n");
 }
 
+/// `4.1e-09 (step 3, q of crate[4])`, or `any`.
+std::string extreme_text(const World& world, const Extreme& extreme, std::size_t kind) {
+  if (extreme.step < 0) return "any";
+  const int column = extreme.column + static_cast<int>(kind) * world.nv();
+  return formatted("%.1e (step %d, %s)", extreme.value, extreme.step, column_name(world, column).c_str());
+}
+
+void print_width(const World& world, const GradientWidth& width) {
+  if (width.num_steps == 0) return;
+  std::printf("\n  how wide they hold, one coordinate alone until a contact changes (docs/which-gradient.md)\n");
+  for (std::size_t kind = 0; kind < width.reach.size(); ++kind)
+    std::printf("    reach in %s   %s\n", std::string(kReachNames[kind]).c_str(),
+                extreme_text(world, width.reach[kind], kind).c_str());
+  std::printf("    half of the steps reach %.1e in q; %d of %d steps on a tie\n", width.median_reach_q(),
+              width.num_tied, width.num_steps);
+  if (width.margin.step >= 0) std::printf("    margin       %.1e (step %d)\n", width.margin.value, width.margin.step);
+  std::printf("    condition    %.1e (step %d); rows that repeat others: %.0f at most\n", width.condition.value,
+              width.condition.step, width.repeated.value);
+}
+
+/// Null for what is not bounded.
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json width_json(const World& world, const GradientWidth& width) {
+  Json out = {{"steps", width.num_steps}, {"tied", width.num_tied}};
+  for (std::size_t kind = 0; kind < width.reach.size(); ++kind) {
+    const Extreme& reach = width.reach[kind];
+    Json& to = out["reach"][std::string(kReachNames[kind])];
+    if (reach.step < 0) continue;
+    to = {{"value", reach.value},
+          {"step", reach.step},
+          {"column", column_name(world, reach.column + static_cast<int>(kind) * world.nv())}};
+  }
+  out["median_reach_q"] = number_or_null(width.median_reach_q());
+  out["margin"] = width.margin.step < 0 ? Json() : Json{{"value", width.margin.value}, {"step", width.margin.step}};
+  out["condition"] = {{"value", number_or_null(width.condition.value)}, {"step", width.condition.step}};
+  out["repeated_rows"] = {{"value", static_cast<int>(width.repeated.value)}, {"step", width.repeated.step}};
+  return out;
+}
+
 Json gradients_json(const World& world, const GradientReport& report) {
   Json out = {{"passed", report.passed()},         {"tolerance", kGradientTolerance},
               {"steps", report.num_steps},         {"approximate", report.num_approximate},
@@ -72,6 +113,7 @@ Json gradients_json(const World& world, const GradientReport& report) {
     }
     out["blocks"].push_back(std::move(entry));
   }
+  out["width"] = report.width.num_steps == 0 ? Json() : width_json(world, report.width);
   return out;
 }
 
@@ -145,7 +187,10 @@ void print_text(const World& world, const SimulationReport& report) {
     }
   }
   print_overlaps(model, report.overlaps);
-  if (report.gradients != nullptr) print_gradients(world, *report.gradients);
+  if (report.gradients != nullptr) {
+    print_gradients(world, *report.gradients);
+    print_width(world, report.gradients->width);
+  }
 }
 
 void print_json(const World& world, const SimulationReport& report) {

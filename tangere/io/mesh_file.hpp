@@ -1,6 +1,6 @@
 #pragma once
 
-/// Triangle meshes from files: OBJ and STL (text and binary); COLLADA and glTF where the library was built with assimp.
+/// Triangle meshes from files: OBJ and STL (text and binary); COLLADA and glTF unless built with TANGERE_ASSIMP=OFF.
 ///
 ///   const TriangleMesh mesh = load_mesh("foot.stl", {0.001, 0.001, 0.001});
 

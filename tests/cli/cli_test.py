@@ -4,6 +4,7 @@
     cli_test.py BINARY [unittest arguments]
 """
 
+import fcntl
 import json
 import re
 import subprocess
@@ -195,11 +196,12 @@ class CliTest(CommandTest):
         self.assertEqual(listed.returncode, 0)
         self.assertIn("nimble_drone", listed.stdout)
         for name in ("nimble_drone", "nimble_balls", "nimble_sets"):
-            result = run("experiment", name)
+            result = run("experiment", name, "--output", str(self.path))
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
             self.assertIn("\n  MET\n", result.stdout)
-        answer = json.loads(run("experiment", "nimble_balls", "--json").stdout)
+        answer = json.loads(run("experiment", "nimble_balls", "--json", "--output", str(self.path / "again")).stdout)
         self.assertTrue(answer["nimble_balls"]["met"])
+        self.assertRegex(answer["nimble_balls"]["made_by"]["program"], r"^tangere \d")
         wrong = run("experiment", "nobody")
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("nimble_drone", wrong.stderr)
@@ -230,6 +232,64 @@ class CliTest(CommandTest):
         self.assertEqual(broken.returncode, 2)
         self.assertIn("silico_drop.jsonl:1: is no result of an experiment", broken.stderr)
 
+    def test_experiment_keeps_results(self):
+        """An older result is not overwritten unasked, a torn end is mended and told, and a second process is refused."""
+        arguments = ("experiment", "silico_drop", "--runs", "1", "--output", str(self.path))
+        log = self.path / "silico_drop.jsonl"
+        self.assertEqual(run(*arguments).returncode, 0)
+        whole = log.read_text()
+        lines = whole.splitlines(keepends=True)
+        made_by = json.loads(lines[0])["made_by"]
+        self.assertRegex(made_by["program"], r"^tangere \d+\.\d+\.\d+$")
+        self.assertRegex(made_by["commit"], r"^([0-9a-f]{7,}(-dirty)?|unknown)$")
+        self.assertIn(made_by["commit"], run("--version").stdout)
+        refused = run(*arguments)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("silico_drop.jsonl: holds 36 results of an earlier run: --resume goes on", refused.stderr)
+        self.assertEqual(log.read_text(), whole)
+        self.assertEqual(run(*arguments, "--resume", "--overwrite").returncode, 2)
+
+        # without its line break the last result counts; cut short it does not, and nothing is glued
+        for text, told in ((whole[:-1], "silico_drop.jsonl:36: the last line has no end: it is a whole result and counts"),
+                           (whole[:-9], "silico_drop.jsonl:36: the last line has no end: dropped, that result is made again")):
+            log.write_text(text)
+            resumed = run(*arguments, "--resume")
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
+            self.assertIn(told, resumed.stderr)
+            self.assertEqual(log.read_text(), whole)
+            self.assertEqual(run(*arguments, "--resume").stderr, "")
+
+        # results of another version are kept, and told
+        other = json.loads(lines[0])
+        other["made_by"]["commit"] = "0123456"
+        log.write_text(json.dumps(other) + "\n" + "".join(lines[1:]))
+        self.assertIn('"commit":"0123456"', run(*arguments, "--resume").stderr)
+
+        with open(log, "a") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            for option in ("--resume", "--overwrite"):
+                second = run(*arguments, option)
+                self.assertEqual(second.returncode, 2)
+                self.assertIn("another process writes its results there", second.stderr)
+        self.assertEqual(run(*arguments, "--overwrite").returncode, 0)
+        self.assertEqual(log.read_text(), whole)
+
+    def test_full_device(self):
+        """Every command that prints says so if its output was lost."""
+        queries = self.path / "queries.jsonl"
+        queries.write_text(json.dumps(spheres(3)) + "\n")
+        arm = str(SCENES / "arm.urdf")
+        for arguments in (("--help",), ("--version",), ("doctor",), ("doctor", "--json"), ("experiment",),
+                          ("experiment", "nimble_balls", "--output", str(self.path)),
+                          ("experiment", "nimble_balls", "--output", str(self.path), "--overwrite", "--json"),
+                          ("inspect", arm), ("inspect", arm, "--json"), ("inspect", arm, "--export", "urdf"),
+                          ("simulate", arm, "--steps", "3"), ("simulate", arm, "--steps", "3", "--json"),
+                          ("query", str(queries))):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertIn("tangere: cannot write standard output", result.stderr, arguments)
+
     def test_experiment_scenes(self):
         folder = self.path / "results"
         for name in ("silico_tower", "silico_peg", "silico_bundles", "silico_tower_3d", "silico_stack_3d", "silico_bundles_3d"):
@@ -245,7 +305,7 @@ class CliTest(CommandTest):
     def test_experiment_resumes(self):
         """Every experiment that takes long goes on where its log was cut, and refuses results of others."""
         folder = self.path / "results"
-        for name, runs in (("silico_drop_3d", 1), ("silico_drop_two", 1), ("silico_drop_scales", 1), ("silico_timing", 2), ("silico_stack", 1)):
+        for name, runs in (("silico_drop_3d", 1), ("silico_drop_two", 1), ("silico_drop_scales", 1), ("silico_timing", 2), ("silico_timing_3d", 1), ("silico_stack", 1)):
             arguments = ("experiment", name, "--runs", str(runs), "--output", str(folder), "--json")
             first = run(*arguments)
             log = folder / f"{name}.jsonl"
@@ -259,7 +319,7 @@ class CliTest(CommandTest):
             self.assertEqual(second.returncode, first.returncode, second.stderr)
             resumed = log.read_text().splitlines(keepends=True)
             self.assertEqual((len(resumed), resumed[:half]), (len(lines), lines[:half]))
-            if name != "silico_timing":
+            if not name.startswith("silico_timing"):
                 self.assertEqual(second.stdout, first.stdout)
             damaged = json.loads(lines[0])
             damaged["result"] = {"other": 1}

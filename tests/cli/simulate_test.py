@@ -162,11 +162,31 @@ class SimulateTest(CommandTest):
             self.assertEqual((gradients["steps"], gradients["columns"]), (20, 20 * (2 * nv + nu)))
             self.assertGreater(gradients["compared"], 0.9 * gradients["columns"])
             self.assertEqual([block["name"] for block in gradients["blocks"]], ["dq'/dq", "dv'/dq", "dq'/dv", "dv'/dv", "dv'/du"])
+            width = gradients["width"]
+            self.assertEqual(width["steps"], 20 - gradients["approximate"])
+            self.assertGreaterEqual(width["condition"]["value"], 1.0)
+            if width["reach"]["q"] is not None:
+                self.assertGreaterEqual(width["reach"]["q"]["value"], 0.0)
+                self.assertLessEqual(width["reach"]["q"]["value"], width["median_reach_q"] or float("inf"))
+                self.assertTrue(width["reach"]["q"]["column"].startswith("q of "))
             for block in gradients["blocks"]:
                 self.assertLess(block["worst"], 1e-5)
         result = run("simulate", str(SCENES / "pendulum.urdf"), "--steps", "7", "--check-gradients")
         self.assertIn("gradients of 7 steps against differences: PASS\n", result.stdout)
         self.assertRegex(result.stdout, r"dv'/du +worst \S+")
+        # nothing touches: nothing to leave
+        self.assertIn("reach in q   any\n", result.stdout)
+        self.assertIn("half of the steps reach inf in q; 0 of 7 steps on a tie\n", result.stdout)
+
+    def test_simulate_says_how_wide_gradients_are(self):
+        """Boxes laid exactly on each other start on ties; what is off them has a reach that differences confirm."""
+        exact = self.simulate("mixed_stack.json", "--check-gradients", "--steps", "2")["gradients"]
+        self.assertIsNotNone(exact["width"]["margin"])
+        text = run("simulate", str(SCENES / "mixed_stack.json"), "--check-gradients", "--steps", "200", "--seed", "1").stdout
+        self.assertRegex(text, r"reach in q   \d\.\de-?\d+ \(step \d+, q of \w+\[\d\]\)\n")
+        self.assertRegex(text, r"condition    \d\.\de\+\d+ \(step \d+\); rows that repeat others: \d+ at most\n")
+        smooth = self.simulate("mixed_stack.json", "--check-gradients", "--steps", "1", "--contact", "single_level", "--kappa", "1e-3")
+        self.assertIsNone(smooth["gradients"]["width"])
 
     def test_simulate_says_which_gradients_are_not_exact(self):
         # balls with one centre: the normal between them has no derivative

@@ -166,12 +166,14 @@ class ViewTest(CommandTest):
 
     def test_pages_of_experiments(self):
         folder = self.path / "pages"
-        result = run("experiment", "nimble_drone", "--html", str(folder))
+        result = run("experiment", "nimble_drone", "--html", str(folder), "--output", str(self.path / "results"))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(str(folder / "index.html"), result.stderr)
         self.assertEqual(sorted(os.listdir(folder)), ["index.html", "nimble_drone.html", "nimble_drone_result.html"])
         self.assertIn('href="nimble_drone_result.html"', (folder / "index.html").read_text())
-        self.assertIn('href="nimble_drone.html"', (folder / "nimble_drone_result.html").read_text())
+        page = (folder / "nimble_drone_result.html").read_text()
+        for part in ('href="nimble_drone.html"', "complementarity-aware ones lift it off</p>", '<p class="verdict met">MET</p>', "commit "):
+            self.assertIn(part, page)
         self.assertIn('"ghosts": [', (folder / "nimble_drone.html").read_text())
 
     def test_bad_files(self):

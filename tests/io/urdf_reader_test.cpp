@@ -507,7 +507,7 @@ TEST(SharedUrdf, Hyq) {
     (void)load_robot(file, {.base = Base::free});
     FAIL() << "no error";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("libassimp-dev"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("TANGERE_ASSIMP"), std::string::npos) << error.what();
   }
 }
 

@@ -1,4 +1,4 @@
-/// COLLADA and glTF through assimp, if the library was built with it.
+/// COLLADA and glTF through assimp, unless the library was built without it (TANGERE_ASSIMP=OFF).
 
 #include <string>
 
@@ -89,7 +89,7 @@ namespace tangere::internal {
 
 TriangleMesh read_with_assimp(const std::filesystem::path& file) {
   throw InputError(file.string(),
-                   "this build reads OBJ and STL only: install libassimp-dev and build again for COLLADA and glTF");
+                   "this build reads OBJ and STL only: build with TANGERE_ASSIMP=ON and libassimp-dev for COLLADA and glTF");
 }
 
 }  // namespace tangere::internal
