@@ -21,6 +21,35 @@ void LqStage::resize(int nx, int nu) {
   qu.setZero(nu);
 }
 
+/// One stage. Aligned: Eigen sums small products in another order where the answer begins off its alignment, and the
+/// bits would depend on where the heap puts it.
+struct Riccati::Scratch {
+  Eigen::MatrixXd VA;
+  Eigen::MatrixXd VB;
+  Eigen::MatrixXd Qxx;
+  Eigen::MatrixXd Qux;
+  Eigen::MatrixXd Quu;
+  Eigen::VectorXd qx;
+  Eigen::VectorXd qu;
+  Eigen::VectorXd w;
+
+  void resize(int nx, int nu) {
+    VA.resize(nx, nx);
+    VB.resize(nx, nu);
+    Qxx.resize(nx, nx);
+    Qux.resize(nu, nx);
+    Quu.resize(nu, nu);
+    qx.resize(nx);
+    qu.resize(nu);
+    w.resize(nx);
+  }
+};
+
+Riccati::Riccati() : scratch_(std::make_unique<Scratch>()) {}
+Riccati::~Riccati() = default;
+Riccati::Riccati(Riccati&&) noexcept = default;
+Riccati& Riccati::operator=(Riccati&&) noexcept = default;
+
 void Riccati::resize(int num_controls, int nx, int nu) {
   policies_.resize(num_controls + 1);
   for (LqPolicy& policy : policies_) {
@@ -29,52 +58,46 @@ void Riccati::resize(int num_controls, int nx, int nu) {
     policy.V.resize(nx, nx);
     policy.v.resize(nx);
   }
-  VA_.resize(nx, nx);
-  VB_.resize(nx, nu);
-  Qxx_.resize(nx, nx);
-  Qux_.resize(nu, nx);
-  Quu_.resize(nu, nu);
-  qx_.resize(nx);
-  qu_.resize(nu);
-  next_.resize(nx);
+  scratch_->resize(nx, nu);
 }
 
 int Riccati::factor(std::span<const LqStage> stages, const VectorX& regularisation) {
   const int last = static_cast<int>(stages.size()) - 1;
+  auto& [VA, VB, Qxx, Qux, Quu, qx, qu, w] = *scratch_;
   policies_[last].V = stages[last].Qxx;
   policies_[last].v = stages[last].qx;
   for (int i = last - 1; i >= 0; --i) {
     const LqStage& stage = stages[i];
     const LqPolicy& after = policies_[i + 1];
     // the quadratic in (δx, δu)
-    next_ = after.v;
-    next_.noalias() += after.V * stage.d;
-    VA_.noalias() = after.V * stage.A;
-    VB_.noalias() = after.V * stage.B;
-    Quu_ = stage.Quu;
-    Quu_.noalias() += stage.B.transpose() * VB_;
-    Quu_.diagonal() += regularisation;
-    Qux_ = stage.Qux;
-    Qux_.noalias() += stage.B.transpose() * VA_;
-    Qxx_ = stage.Qxx;
-    Qxx_.noalias() += stage.A.transpose() * VA_;
-    qu_ = stage.qu;
-    qu_.noalias() += stage.B.transpose() * next_;
-    qx_ = stage.qx;
-    qx_.noalias() += stage.A.transpose() * next_;
+    w = after.v;
+    w.noalias() += after.V * stage.d;
+    VA.noalias() = after.V * stage.A;
+    VB.noalias() = after.V * stage.B;
+    Quu = stage.Quu;
+    Quu.noalias() += stage.B.transpose() * VB;
+    Quu.diagonal() += regularisation;
+    Qux = stage.Qux;
+    Qux.noalias() += stage.B.transpose() * VA;
+    Qxx = stage.Qxx;
+    Qxx.noalias() += stage.A.transpose() * VA;
+    qu = stage.qu;
+    qu.noalias() += stage.B.transpose() * w;
+    qx = stage.qx;
+    qx.noalias() += stage.A.transpose() * w;
     // its least over δu
-    const Eigen::LLT<Eigen::Ref<MatrixX>> factor(Quu_);
+    const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> factor(Quu);
     if (factor.info() != Eigen::Success) return i;
     LqPolicy& policy = policies_[i];
-    policy.k = -qu_;
+    policy.k = -qu;
     factor.solveInPlace(policy.k);
-    policy.K = -Qux_;
+    policy.K = -Qux;
     factor.solveInPlace(policy.K);
-    policy.v = qx_;
-    policy.v.noalias() += Qux_.transpose() * policy.k;
-    Qxx_.noalias() += Qux_.transpose() * policy.K;
-    policy.V = 0.5 * Qxx_;
-    policy.V += 0.5 * Qxx_.transpose();
+    policy.v = qx;
+    policy.v.noalias() += Qux.transpose() * policy.k;
+    Qxx.noalias() += Qux.transpose() * policy.K;
+    policy.V = 0.5 * Qxx;
+    policy.V += 0.5 * Qxx.transpose();
     if (!policy.k.allFinite()) return i;
   }
   return -1;

@@ -7,6 +7,7 @@
 ///
 /// The last stage has a state only. The answer is a policy δu = k + K δx and the value ½ δxᵀ V δx + vᵀ δx it leads to.
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct LqPolicy {
 
 class Riccati {
  public:
+  Riccati();
+  ~Riccati();
+  Riccati(Riccati&&) noexcept;
+  Riccati& operator=(Riccati&&) noexcept;
+
   /// Memory for `num_controls` stages with a control and the last one. Allocates only if it grows.
   void resize(int num_controls, int nx, int nu);
 
@@ -51,16 +57,9 @@ class Riccati {
   [[nodiscard]] const LqPolicy& at(int stage) const { return policies_[stage]; }
 
  private:
+  struct Scratch;
   std::vector<LqPolicy> policies_;
-  // scratch of one stage
-  MatrixX VA_;
-  MatrixX VB_;
-  MatrixX Qxx_;
-  MatrixX Qux_;
-  MatrixX Quu_;
-  VectorX qx_;
-  VectorX qu_;
-  VectorX next_;
+  std::unique_ptr<Scratch> scratch_;
 };
 
 }  // namespace tangere

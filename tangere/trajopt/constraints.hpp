@@ -9,8 +9,8 @@ namespace tangere {
 /// lower ≤ u ≤ upper; entries may be infinite, and one entry stands for all.
 struct ControlBounds {
   std::string name = "control bounds";
-  VectorX lower;
-  VectorX upper;
+  VectorX lower{};
+  VectorX upper{};
   Knots knots = Knots::with_control();
 };
 
@@ -18,8 +18,8 @@ struct ControlBounds {
 /// numbers: entries of ball and free joints must be infinite.
 struct StateBounds {
   std::string name = "state bounds";
-  VectorX lower;
-  VectorX upper;
+  VectorX lower{};
+  VectorX upper{};
   Knots knots = Knots::after_start();
 
   /// The limits of a model's joints; velocities are free.
@@ -29,7 +29,7 @@ struct StateBounds {
 /// x = target at its knots: those tangent coordinates whose entry of `mask` is not zero (all if empty).
 struct Reach {
   std::string name = "reach";
-  VectorX target;
+  VectorX target{};
   VectorX mask = {};
   Knots knots = Knots::end();
 };
@@ -37,7 +37,7 @@ struct Reach {
 /// A frame of a body at a target: translation, and rotation unless `position_only`.
 struct ReachFrame {
   std::string name = "reach frame";
-  std::string body;
+  std::string body{};
   Pose X_BF = {};
   Pose target = {};
   bool position_only = true;
@@ -48,7 +48,7 @@ struct ReachFrame {
 struct Equality {
   std::string name = "equality";
   int size = 1;
-  KnotVector value;
+  KnotVector value{};
   Knots knots = Knots::all();
 };
 
@@ -56,7 +56,7 @@ struct Equality {
 struct Inequality {
   std::string name = "inequality";
   int size = 1;
-  KnotVector value;
+  KnotVector value{};
   Knots knots = Knots::all();
 };
 

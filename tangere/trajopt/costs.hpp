@@ -13,10 +13,10 @@ namespace tangere {
 struct StateCost {
   std::string name = "state";
   /// A state; one per column of `path` where that is given (nx x knots).
-  VectorX target;
+  VectorX target{};
   MatrixX path = {};
   /// ndx entries, or one for all.
-  VectorX weight;
+  VectorX weight{};
   Knots knots = Knots::all();
   bool per_second = false;
 };
@@ -27,7 +27,7 @@ struct ControlCost {
   /// Zero if empty.
   VectorX target = {};
   /// nu entries, or one for all.
-  VectorX weight;
+  VectorX weight{};
   Knots knots = Knots::with_control();
   bool per_second = false;
 };
@@ -35,7 +35,7 @@ struct ControlCost {
 /// r = [R_WTᵀ (p - p_T); log(R_WTᵀ R)], of a frame F of a body: X_WF = X_WB X_BF.
 struct FrameCost {
   std::string name = "frame";
-  std::string body;
+  std::string body{};
   Pose X_BF = {};
   Pose target = {};
   /// Translation and rotation.
@@ -59,7 +59,7 @@ using KnotVector = std::function<void(const Knot& knot, Eigen::Ref<VectorX> valu
 struct ResidualCost {
   std::string name = "residual";
   int size = 1;
-  KnotVector residual;
+  KnotVector residual{};
   /// `size` entries, or one for all.
   VectorX weight = VectorX::Ones(1);
   Knots knots = Knots::all();

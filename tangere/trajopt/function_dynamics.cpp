@@ -12,8 +12,11 @@ namespace {
 class FunctionStepper final : public Stepper {
  public:
   FunctionStepper(const StateFunction& f, int nx, int nu, VectorX time_steps)
-      : f_(f), time_steps_(std::move(time_steps)), x_(time_steps_.size(), VectorX::Zero(nx)),
-        u_(time_steps_.size(), VectorX::Zero(nu)), out_(nx) {}
+      : f_(f),
+        time_steps_(std::move(time_steps)),
+        x_(time_steps_.size(), VectorX::Zero(nx)),
+        u_(time_steps_.size(), VectorX::Zero(nu)),
+        out_(nx) {}
 
   void begin() override {}
 
@@ -51,8 +54,15 @@ class FunctionStepper final : public Stepper {
 class RungeKutta {
  public:
   RungeKutta(int nx, int nu, StateFunction rate)
-      : rate_(std::move(rate)), at_(nx), slope_(nx), sum_(nx), slope_x_(nx, nx), slope_u_(nx, nu), sum_x_(nx, nx),
-        sum_u_(nx, nu), J_{MatrixX::Zero(nx, nx), MatrixX::Zero(nx, nu)} {}
+      : rate_(std::move(rate)),
+        at_(nx),
+        slope_(nx),
+        sum_(nx),
+        slope_x_(nx, nx),
+        slope_u_(nx, nu),
+        sum_x_(nx, nx),
+        sum_u_(nx, nu),
+        J_{MatrixX::Zero(nx, nx), MatrixX::Zero(nx, nu)} {}
 
   void operator()(const VectorX& x, const VectorX& u, double h, VectorX& out, FunctionJacobians* J) {
     constexpr std::array<double, 4> kPlace = {0.0, 0.5, 0.5, 1.0};
@@ -73,9 +83,10 @@ class RungeKutta {
       slope_x_ *= kPlace[i] * h;
       slope_x_.diagonal().array() += 1.0;
       slope_u_ *= kPlace[i] * h;
-      J_.u.noalias() += J_.x * slope_u_;
-      slope_u_ = J_.u;
-      slope_x_ = (J_.x * slope_x_).eval();
+      product_u_.noalias() = J_.x * slope_u_;
+      slope_u_ = product_u_ + J_.u;
+      product_x_.noalias() = J_.x * slope_x_;
+      slope_x_ = product_x_;
       sum_x_ += kWeight[i] * slope_x_;
       sum_u_ += kWeight[i] * slope_u_;
     }
@@ -95,6 +106,9 @@ class RungeKutta {
   MatrixX slope_u_;
   MatrixX sum_x_;
   MatrixX sum_u_;
+  // aligned, as Riccati's scratch is
+  Eigen::MatrixXd product_x_;
+  Eigen::MatrixXd product_u_;
   FunctionJacobians J_;
 };
 

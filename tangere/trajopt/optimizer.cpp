@@ -38,6 +38,7 @@ constexpr double kSmallDefect = 1e-3;
 /// A round is over where its own errors are below this part of μ.
 constexpr double kRoundError = 10.0;
 constexpr double kMostMeritWeight = 1e10;
+constexpr double kDefectWeight = 1e3;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -68,7 +69,10 @@ void put_inside(const OptimalControl& problem, int knot, VectorX& u) {
 
 struct Optimizer::Memory {
   Memory(OptimalControl p, OptimizerOptions o)
-      : problem(std::move(p)), options(std::move(o)), rows(problem), knot(problem.dynamics()),
+      : problem(std::move(p)),
+        options(std::move(o)),
+        rows(problem),
+        knot(problem.dynamics()),
         scale(scale_of_controls(problem)) {
     const Dynamics& dynamics = problem.dynamics();
     const int num_steps = problem.num_steps();
@@ -140,11 +144,16 @@ struct Optimizer::Memory {
 
 std::string_view to_string(OptimizeStatus status) {
   switch (status) {
-    case OptimizeStatus::solved: return "solved";
-    case OptimizeStatus::stalled: return "stalled";
-    case OptimizeStatus::infeasible: return "infeasible";
-    case OptimizeStatus::stopped: return "stopped";
-    case OptimizeStatus::not_finite: return "not_finite";
+    case OptimizeStatus::solved:
+      return "solved";
+    case OptimizeStatus::stalled:
+      return "stalled";
+    case OptimizeStatus::infeasible:
+      return "infeasible";
+    case OptimizeStatus::stopped:
+      return "stopped";
+    case OptimizeStatus::not_finite:
+      return "not_finite";
   }
   return "unknown";
 }
@@ -155,6 +164,7 @@ OptimizerOptions OptimizerOptions::hard_contact() {
   options.constraint_tolerance = 1e-3;
   options.steps = TrialSteps::rollout;
   options.barrier = 1e-2;
+  options.barrier_power = 1.0;
   options.slack = 1e-2;
   options.penalty = 10.0;
   options.penalty_growth = 3.0;
@@ -182,7 +192,8 @@ void OptimizerOptions::verify() const {
       throw InputError(field, "must be above " + detail::to_text(limit) + ", got " + detail::to_text(value));
   };
   const auto at_least = [](const char* field, double value, double limit) {
-    if (!(value >= limit)) throw InputError(field, "must be at least " + detail::to_text(limit) + ", got " + detail::to_text(value));
+    if (!(value >= limit))
+      throw InputError(field, "must be at least " + detail::to_text(limit) + ", got " + detail::to_text(value));
   };
   above("tolerance", tolerance, 0.0);
   above("constraint_tolerance", constraint_tolerance, 0.0);
@@ -193,7 +204,9 @@ void OptimizerOptions::verify() const {
   if (phases.empty()) throw InputError("phases", "must have at least one entry");
   above("barrier", barrier, 0.0);
   above("barrier_factor", barrier_factor, 0.0);
-  if (barrier_factor >= 1.0) throw InputError("barrier_factor", "must be below 1, got " + detail::to_text(barrier_factor));
+  if (barrier_factor >= 1.0)
+    throw InputError("barrier_factor", "must be below 1, got " + detail::to_text(barrier_factor));
+  at_least("barrier_power", barrier_power, 1.0);
   above("slack", slack, 0.0);
   above("penalty", penalty, 0.0);
   at_least("penalty_growth", penalty_growth, 1.0);
@@ -208,7 +221,8 @@ Guess Guess::line(const OptimalControl& problem, const VectorX& goal) {
   const Dynamics& dynamics = problem.dynamics();
   const VectorX& start = problem.horizon().start;
   if (goal.size() != dynamics.nx())
-    throw InputError("goal", "must have " + std::to_string(dynamics.nx()) + " entries, got " + std::to_string(goal.size()));
+    throw InputError("goal",
+                     "must have " + std::to_string(dynamics.nx()) + " entries, got " + std::to_string(goal.size()));
   VectorX way, part, x;
   dynamics.minus(start, goal, way);
   Guess guess{.x = MatrixX(dynamics.nx(), problem.num_steps() + 1)};
@@ -295,8 +309,9 @@ bool Optimizer::Memory::next_round(const Totals& now, Place& bad) {
   if (options.penalty_always_grows || now.worst_equality > std::max(0.25 * last_equality, options.constraint_tolerance))
     weights.penalty = std::min(weights.penalty * options.penalty_growth, options.max_penalty);
   last_equality = now.worst_equality;
-  weights.barrier = std::max(0.1 * std::min(options.tolerance, options.constraint_tolerance),
-                             std::min(options.barrier_factor * weights.barrier, std::pow(weights.barrier, 1.5)));
+  weights.barrier =
+      std::max(0.1 * std::min(options.tolerance, options.constraint_tolerance),
+               std::min(options.barrier_factor * weights.barrier, std::pow(weights.barrier, options.barrier_power)));
   weights.merit = 0.0;
   history.clear();
   regularisation = std::max(regularisation, options.least_regularisation);
@@ -317,10 +332,10 @@ bool Optimizer::Memory::factor() {
 
 /// A part of the step that is good enough becomes the iterate. False if none is.
 bool Optimizer::Memory::search(const Totals& now, Iteration& row) {
-  const bool rolled =
-      options.steps == TrialSteps::rollout || now.worst_defect < kSmallDefect;
-  // ν, large enough that the step goes down
+  const bool rolled = options.steps == TrialSteps::rollout || now.worst_defect < kSmallDefect;
+  // ν, large enough that the step goes down; a rollout closes all defects, whatever that costs
   const double infeasibility = now.infeasibility();
+  if (options.steps == TrialSteps::rollout && now.defects > 0.0) weights.merit = std::max(weights.merit, kDefectWeight);
   if (infeasibility > 0.0) {
     const double needed = (step.slope + std::max(step.curvature, 0.0)) / (0.9 * infeasibility);
     if (needed > weights.merit) {
@@ -334,16 +349,17 @@ bool Optimizer::Memory::search(const Totals& now, Iteration& row) {
   const double rounding = 10.0 * std::numeric_limits<double>::epsilon() * std::abs(merit);
   double alpha = rolled ? 1.0 : internal::longest_step(points, step);
   for (row.trials = 1; row.trials <= 12; ++row.trials, alpha *= row.trials < 4 ? 0.5 : 0.35) {
-    const bool finite =
-        rolled ? internal::rollout_trial(problem, points, riccati, alpha, *steppers[phase], scratch, trial)
-               : internal::linear_trial(problem, points, step, alpha, *steppers[phase], scratch, trial);
+    const bool finite = rolled
+                            ? internal::rollout_trial(problem, points, riccati, alpha, *steppers[phase], scratch, trial)
+                            : internal::linear_trial(problem, points, step, alpha, *steppers[phase], scratch, trial);
     if (!finite || !rows.evaluate(trial, knot)) continue;
     internal::set_slacks(points, step, alpha, trial);
     const double next = internal::totals(rows, trial, linear, weights).merit(weights.merit);
     if (!(next <= history.reference() + 1e-4 * alpha * slope + rounding)) continue;
     internal::move_multipliers(points, step, alpha, weights.barrier, linear);
     std::swap(points, trial);
-    slow = merit - next < options.progress * std::abs(merit) ? slow + 1 : 0;
+    const double size = now.cost + std::abs(now.multipliers) + weights.merit * infeasibility;
+    slow = merit - next < options.progress * size ? slow + 1 : 0;
     row.step = alpha;
     return true;
   }
@@ -370,14 +386,20 @@ const OptimizeResult& Optimizer::Memory::run(bool warm, const IterationCallback&
     if (!linearise(bad)) return finish(OptimizeStatus::not_finite, now, bad, seconds_since(begin));
     internal::assemble(rows, points, linear, weights, hessian, stages);
     now = internal::totals(rows, points, linear, weights);
-    const double gradient =
-        internal::lagrangian_gradient(points, linear, rows, weights, stages, scale, costates);
-    Iteration row{.iteration = result.iterations, .phase = phase, .cost = now.cost, .defect = now.worst_defect,
-                  .equality = now.worst_equality, .inequality = std::max(0.0, now.worst_inequality),
-                  .gradient = gradient, .barrier = weights.barrier, .penalty = weights.penalty,
+    const double gradient = internal::lagrangian_gradient(points, linear, rows, weights, stages, scale, costates);
+    Iteration row{.iteration = result.iterations,
+                  .phase = phase,
+                  .cost = now.cost,
+                  .defect = now.worst_defect,
+                  .equality = now.worst_equality,
+                  .inequality = std::max(0.0, now.worst_inequality),
+                  .gradient = gradient,
+                  .barrier = weights.barrier,
+                  .penalty = weights.penalty,
                   .regularisation = regularisation};
-    const bool settled = options.progress > 0.0 && slow >= 2;
-    const bool stationary = settled || (gradient <= options.tolerance && now.worst_product + weights.barrier <= options.tolerance);
+    const bool settled = options.progress > 0.0 && slow >= 2 && weights.barrier <= options.tolerance;
+    const bool stationary =
+        settled || (gradient <= options.tolerance && now.worst_product + weights.barrier <= options.tolerance);
     const bool solved = in_last_phase() && feasible(now) && stationary;
     const bool out_of_time = result.iterations >= options.max_iterations || seconds_since(begin) > options.max_seconds;
     bool stepped = false;
@@ -390,8 +412,7 @@ const OptimizeResult& Optimizer::Memory::run(bool warm, const IterationCallback&
         if (!stepped) regularisation = std::max(10.0 * regularisation, 1e-6);
         if (!stepped && regularisation > kMostRegularisation) break;
       }
-      if (stepped && row.step > 0.4)
-        regularisation = std::max(regularisation / 3.0, options.least_regularisation);
+      if (stepped && row.step > 0.4) regularisation = std::max(regularisation / 3.0, options.least_regularisation);
       if (stepped && regularisation < 1e-9) regularisation = options.least_regularisation;
       if (stepped && history.stuck()) regularisation = std::max(10.0 * regularisation, 1e-6);
     }
@@ -407,7 +428,8 @@ const OptimizeResult& Optimizer::Memory::run(bool warm, const IterationCallback&
       ++round_iterations;
       continue;
     }
-    if (regularisation > kMostRegularisation) regularisation = std::max(options.regularisation, options.least_regularisation);
+    if (regularisation > kMostRegularisation)
+      regularisation = std::max(options.regularisation, options.least_regularisation);
     more = next_round(now, bad);
     if (bad.found()) return finish(OptimizeStatus::not_finite, now, bad, seconds_since(begin));
   }
@@ -457,6 +479,14 @@ const OptimizeResult& Optimizer::solve_again(const IterationCallback& callback) 
   memory_->round = 0;
   return memory_->run(true, callback);
 }
+
+void Optimizer::set_least_regularisation(double least) {
+  OptimizerOptions& options = memory_->options;
+  options.least_regularisation = options.regularisation = least;
+  options.verify();
+}
+
+void Optimizer::set_start(const VectorX& start) { memory_->problem.set_start(start); }
 
 const OptimalControl& Optimizer::problem() const { return memory_->problem; }
 const OptimizerOptions& Optimizer::options() const { return memory_->options; }

@@ -41,9 +41,10 @@ struct OptimizerOptions {
   TrialSteps steps = TrialSteps::hybrid;
   /// One after the other; the last one is what the plan is made for.
   std::vector<ContactPhase> phases = {ContactPhase{}};
-  /// μ at first and its factor from round to round (or μ^1.5, if that is less).
+  /// μ at first, its factor from round to round, and the power of it that it falls to if that is less.
   double barrier = 0.1;
   double barrier_factor = 0.2;
+  double barrier_power = 1.5;
   /// Least slack at the start, in units of the constraints.
   double slack = 0.01;
   /// ρ at first, its factor, and whether it grows in every round or only where equalities do not fall to a quarter.
@@ -100,6 +101,11 @@ class Optimizer {
   const OptimizeResult& solve(const Guess& guess = {}, const IterationCallback& callback = {});
   /// From the last answer, with its multipliers, in the last phase.
   const OptimizeResult& solve_again(const IterationCallback& callback = {});
+
+  /// The option of that name, from the next solve on; also where regularisation starts.
+  void set_least_regularisation(double least);
+  /// Another start of the same problem.
+  void set_start(const VectorX& start);
 
   [[nodiscard]] const OptimalControl& problem() const;
   [[nodiscard]] const OptimizerOptions& options() const;

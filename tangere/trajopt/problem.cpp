@@ -30,15 +30,16 @@ void require_size(const std::string& field, Eigen::Index got, int wanted) {
 VectorX weights_of(const VectorX& given, int size) {
   VectorX weight = spread_over("weight", given, size);
   for (const double w : weight)
-    if (!(w >= 0.0 && w < kInfinity)) throw InputError("weight", "must be finite and not negative, got " + detail::to_text(w));
+    if (!(w >= 0.0 && w < kInfinity))
+      throw InputError("weight", "must be finite and not negative, got " + detail::to_text(w));
   return weight;
 }
 
 void require_order(const VectorX& lower, const VectorX& upper) {
   for (Eigen::Index i = 0; i < lower.size(); ++i)
     if (!(lower[i] < upper[i]))
-      throw InputError("lower[" + std::to_string(i) + "]", "must be below upper, got " + detail::to_text(lower[i]) +
-                                                               " and " + detail::to_text(upper[i]));
+      throw InputError("lower[" + std::to_string(i) + "]",
+                       "must be below upper, got " + detail::to_text(lower[i]) + " and " + detail::to_text(upper[i]));
 }
 
 std::vector<internal::Side> sides_of(const VectorX& lower, const VectorX& upper,
@@ -215,7 +216,8 @@ void OptimalControl::add(const StateBounds& bounds) {
 
 void OptimalControl::add(const Reach& reach) {
   std::vector<int> coordinates;
-  if (reach.mask.size() != 0) detail::with_prefix(reach.name, [&] { require_size("mask", reach.mask.size(), dynamics_->ndx()); });
+  if (reach.mask.size() != 0)
+    detail::with_prefix(reach.name, [&] { require_size("mask", reach.mask.size(), dynamics_->ndx()); });
   for (int i = 0; i < dynamics_->ndx(); ++i)
     if (reach.mask.size() == 0 || reach.mask[i] != 0.0) coordinates.push_back(i);
   add({.name = reach.name,

@@ -2,10 +2,9 @@
 
 /// A trajectory to be optimised, as a value: dynamics, knots, costs and constraints.
 ///
-///   OptimalControl problem(std::make_shared<WorldDynamics>(world), {.start = x_0, .time_steps = constant_steps(80, 0.01)});
-///   problem.add(ControlCost{.weight = weight(1e-3)});
-///   problem.add(ControlBounds{.lower = weight(-200), .upper = weight(200)});
-///   problem.add(Reach{.target = goal});
+///   OptimalControl problem(std::make_shared<WorldDynamics>(world), {.start = x_0, .time_steps = constant_steps(80,
+///   0.01)}); problem.add(ControlCost{.weight = weight(1e-3)}); problem.add(ControlBounds{.lower = weight(-200), .upper
+///   = weight(200)}); problem.add(Reach{.target = goal});
 
 #include <memory>
 #include <vector>
@@ -20,9 +19,7 @@ struct Horizon {
   VectorX time_steps;
 };
 
-[[nodiscard]] inline VectorX constant_steps(int count, double time_step) {
-  return VectorX::Constant(count, time_step);
-}
+[[nodiscard]] inline VectorX constant_steps(int count, double time_step) { return VectorX::Constant(count, time_step); }
 /// A vector of one entry, which stands for all.
 [[nodiscard]] inline VectorX all_of(double value) { return VectorX::Constant(1, value); }
 

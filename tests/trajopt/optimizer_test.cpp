@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/trajopt/function_dynamics.hpp"
+#include "tests/support/allocation.hpp"
 
 namespace tangere {
 namespace {
@@ -118,6 +122,73 @@ TEST(Optimizer, ImpossibleGoalIsNamed) {
   EXPECT_EQ(result.knot, 21);
   EXPECT_NE(result.name.find("reach"), std::string::npos) << result.name;
   EXPECT_GT(result.violation, 0.1);
+}
+
+TEST(Optimizer, NothingIsAllocatedAfterTheFirstSolve) {
+  Optimizer optimizer(bounded_integrator(1.0));
+  (void)optimizer.solve();
+  const test::AllocationCount count;
+  (void)optimizer.solve();
+  EXPECT_EQ(count.so_far(), 0);
+}
+
+TEST(Optimizer, CallbackStopsAndSeesEveryIteration) {
+  Optimizer optimizer(bounded_integrator(1.0));
+  int seen = 0;
+  const OptimizeResult& result = optimizer.solve({}, [&](const Iteration& row) {
+    EXPECT_GE(row.iteration, 0);
+    return ++seen < 3;
+  });
+  EXPECT_EQ(result.status, OptimizeStatus::stopped);
+  EXPECT_EQ(seen, 3);
+  EXPECT_EQ(result.log.size(), 3u);
+}
+
+TEST(Optimizer, WhatIsNotFiniteIsNamed) {
+  OptimalControl problem = bounded_integrator(1.0);
+  problem.add(ResidualCost{
+      .name = "bad cost", .size = 1, .residual = [](const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians*) {
+        value[0] = knot.index == 7 ? std::nan("") : 0.0;
+      }});
+  const OptimizeResult result = Optimizer(problem).solve();
+  EXPECT_EQ(result.status, OptimizeStatus::not_finite);
+  EXPECT_EQ(result.knot, 7);
+  EXPECT_EQ(result.name, "bad cost");
+  const auto exploding = std::make_shared<FunctionDynamics>(
+      1, 1, [](const VectorX&, const VectorX&, double, VectorX& out, FunctionJacobians*) { out[0] = std::nan(""); });
+  OptimalControl runaway(exploding, {VectorX::Zero(1), constant_steps(4, 0.1)});
+  const OptimizeResult second = Optimizer(runaway).solve();
+  EXPECT_EQ(second.status, OptimizeStatus::not_finite);
+  EXPECT_EQ(second.knot, 0);
+  EXPECT_EQ(second.name, "dynamics");
+}
+
+template <class F>
+std::string field_of(F&& f) {
+  try {
+    f();
+  } catch (const InputError& error) {
+    return error.field();
+  }
+  return {};
+}
+
+TEST(OptimalControl, WrongInputIsNamed) {
+  OptimalControl problem = bounded_integrator(1.0);
+  const VectorX three = VectorX::Zero(3);
+  EXPECT_EQ(field_of([&] { problem.add(StateCost{.target = three, .weight = all_of(1.0)}); }), "state.target");
+  EXPECT_EQ(field_of([&] { problem.add(ControlCost{.weight = three}); }), "control.weight");
+  EXPECT_EQ(field_of([&] { problem.add(ControlCost{.weight = all_of(-1.0)}); }), "control.weight");
+  EXPECT_EQ(field_of([&] { problem.add(ControlCost{.weight = all_of(1.0), .knots = Knots::all()}); }), "control.knots");
+  EXPECT_EQ(field_of([&] { problem.add(ControlBounds{.lower = all_of(1.0), .upper = all_of(0.0)}); }),
+            "control bounds.lower[0]");
+  EXPECT_EQ(field_of([&] { problem.add(Reach{.target = VectorX::Zero(2), .knots = Knots::at(99)}); }), "reach.knots");
+  EXPECT_EQ(field_of([&] { problem.add(FrameCost{.body = "hand"}); }), "frame.body");
+  EXPECT_EQ(field_of([&] { problem.add(Inequality{.size = 1}); }), "inequality.value");
+  EXPECT_EQ(field_of([&] { problem.set_start(three); }), "start");
+  EXPECT_EQ(field_of([&] { OptimalControl(problem.shared_dynamics(), {VectorX::Zero(2), {}}); }), "time_steps");
+  EXPECT_EQ(field_of([&] { Optimizer(problem, {.barrier = -1.0}); }), "barrier");
+  EXPECT_EQ(field_of([&] { (void)Optimizer(problem).solve({.u = MatrixX::Zero(2, 2)}); }), "guess.u");
 }
 
 }  // namespace

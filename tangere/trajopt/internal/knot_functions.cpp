@@ -26,8 +26,8 @@ void StateDifference::evaluate(const Knot& knot, Eigen::Ref<VectorX> value, Knot
 
 void StateDifference::verify(const Dynamics& dynamics) const {
   if (targets_.rows() != dynamics.nx())
-    throw InputError("target", "must have " + std::to_string(dynamics.nx()) + " numbers, got " +
-                                   std::to_string(targets_.rows()));
+    throw InputError("target",
+                     "must have " + std::to_string(dynamics.nx()) + " numbers, got " + std::to_string(targets_.rows()));
   if (!targets_.allFinite()) throw InputError("target", "must be finite");
 }
 
@@ -38,8 +38,8 @@ void ControlDifference::evaluate(const Knot& knot, Eigen::Ref<VectorX> value, Kn
 
 void ControlDifference::verify(const Dynamics& dynamics) const {
   if (target_.size() != dynamics.nu())
-    throw InputError("target", "must have " + std::to_string(dynamics.nu()) + " numbers, got " +
-                                   std::to_string(target_.size()));
+    throw InputError("target",
+                     "must have " + std::to_string(dynamics.nu()) + " numbers, got " + std::to_string(target_.size()));
   if (!target_.allFinite()) throw InputError("target", "must be finite");
 }
 

@@ -109,15 +109,14 @@ Totals totals(const Transcription& problem, const std::vector<KnotPoint>& points
       sum.worst_product = std::max(sum.worst_product, std::abs(point.s[i] * rows.z[i] - weights.barrier));
     }
     sum.defects += point.defect.lpNorm<1>();
-    if (point.defect.size() > 0)
-      sum.worst_defect = std::max(sum.worst_defect, point.defect.lpNorm<Eigen::Infinity>());
+    if (point.defect.size() > 0) sum.worst_defect = std::max(sum.worst_defect, point.defect.lpNorm<Eigen::Infinity>());
   }
   return sum;
 }
 
 double lagrangian_gradient(const std::vector<KnotPoint>& points, const std::vector<KnotLinear>& linear,
-                           const Transcription& problem, const Multipliers& weights,
-                           const std::vector<LqStage>& stages, const VectorX& scale, std::vector<VectorX>& costates) {
+                           const Transcription& problem, const Multipliers& weights, const std::vector<LqStage>& stages,
+                           const VectorX& scale, std::vector<VectorX>& costates) {
   double largest = 0.0;
   double multipliers = 0.0;
   double count = 0.0;

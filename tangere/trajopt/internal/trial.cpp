@@ -1,6 +1,7 @@
 #include "tangere/trajopt/internal/trial.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tangere::internal {
 
@@ -72,10 +73,15 @@ bool rollout_trial(const OptimalControl& problem, const std::vector<KnotPoint>& 
 
 void set_slacks(const std::vector<KnotPoint>& points, const NewtonStep& step, double alpha,
                 std::vector<KnotPoint>& trial) {
+  constexpr double kRounding = 1e-9;
   for (std::size_t k = 0; k < points.size(); ++k)
-    trial[k].s = (points[k].s + alpha * step.ds[k])
-                     .cwiseMax((1.0 - kPartOfWay) * points[k].s)
-                     .cwiseMax(-trial[k].h);
+    for (int i = 0; i < points[k].s.size(); ++i) {
+      const double s = points[k].s[i];
+      const double least = (1.0 - kPartOfWay) * s;
+      const double room = -trial[k].h[i];
+      const bool kept = std::abs(points[k].h[i] + s) <= kRounding * s;
+      trial[k].s[i] = kept && room >= least ? room : std::max({s + alpha * step.ds[k][i], least, room});
+    }
 }
 
 void move_multipliers(const std::vector<KnotPoint>& points, const NewtonStep& step, double alpha, double barrier,

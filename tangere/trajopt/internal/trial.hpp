@@ -34,7 +34,8 @@ struct TrialScratch {
                                  const Riccati& riccati, double alpha, Stepper& stepper, TrialScratch& scratch,
                                  std::vector<KnotPoint>& trial);
 
-/// Slacks of a trial whose rows are evaluated: s + α δs, at least 1 - kPartOfWay of s, and at least -h.
+/// Slacks of a trial whose rows are evaluated: -h where that was so and leaves 1 - kPartOfWay of the slack; else
+/// s + α δs, at least that part of s, and at least -h.
 void set_slacks(const std::vector<KnotPoint>& points, const NewtonStep& step, double alpha,
                 std::vector<KnotPoint>& trial);
 /// z + α δz, positive, and no farther than a factor of 1e8 from μ / s.
