@@ -1,6 +1,5 @@
 #include "tangere/trajopt/world_dynamics.hpp"
 
-#include <deque>
 #include <vector>
 
 #include "tangere/multibody/configuration.hpp"
@@ -18,70 +17,58 @@ World world_of_phase(const World& world, const ContactPhase& phase, double time_
     options.smooth.tolerance = phase.tolerance;
     options.smooth.margin = phase.margin;
   }
-  return {world.model(), world.actuators(), options, world.scales()};
+  return world.with_options(options);
 }
 
-/// One world and workspace per time step; one tape per knot.
+/// One world per time step, one tape per knot.
 class WorldStepper final : public Stepper {
  public:
   WorldStepper(const World& world, const VectorX& time_steps, const ContactPhase& phase)
-      : tapes_(time_steps.size()), lane_of_knot_(time_steps.size()) {
-    for (Eigen::Index k = 0; k < time_steps.size(); ++k) lane_of_knot_[k] = lane_with(world, time_steps[k], phase);
-    state_ = next_ = {VectorX::Zero(world.nq()), VectorX::Zero(world.nv())};
+      : workspace_(world_of_phase(world, phase, time_steps[0])),
+        tapes_(time_steps.size()),
+        world_of_knot_(time_steps.size()),
+        state_{VectorX::Zero(world.nq()), VectorX::Zero(world.nv())},
+        next_(state_) {
+    for (Eigen::Index k = 0; k < time_steps.size(); ++k) world_of_knot_[k] = world_with(world, time_steps[k], phase);
   }
 
-  void begin() override {
-    for (Lane& lane : lanes_) lane.workspace.forget();
-  }
+  void begin() override { workspace_.forget(); }
 
   bool step(int knot, const VectorX& x, const VectorX& u, VectorX& next) override {
-    Lane& lane = lanes_[lane_of_knot_[knot]];
-    const int nq = lane.world.nq();
-    const int nv = lane.world.nv();
+    const World& world = worlds_[world_of_knot_[knot]];
     if (!x.allFinite() || !u.allFinite()) return false;
-    state_.q = x.head(nq);
-    state_.v = x.tail(nv);
-    const StepStatus status = tangere::step(lane.world, state_, u, lane.workspace, next_, &tapes_[knot]).status;
+    state_.q = x.head(world.nq());
+    state_.v = x.tail(world.nv());
+    const StepStatus status = tangere::step(world, state_, u, workspace_, next_, &tapes_[knot]).status;
     if (status == StepStatus::not_finite) return false;
-    next.resize(nq + nv);
-    next.head(nq) = next_.q;
-    next.tail(nv) = next_.v;
+    next.resize(world.nq() + world.nv());
+    next.head(world.nq()) = next_.q;
+    next.tail(world.nv()) = next_.v;
     return true;
   }
 
   bool jacobians(int knot, MatrixX& A, MatrixX& B) override {
-    Lane& lane = lanes_[lane_of_knot_[knot]];
-    const int nv = lane.world.nv();
+    const World& world = worlds_[world_of_knot_[knot]];
+    A.resize(2 * world.nv(), 2 * world.nv());
+    B.resize(2 * world.nv(), world.nu());
     // one-sided or pruned derivatives are still a direction to go
-    (void)step_jacobians(lane.world, tapes_[knot], lane.workspace, jacobians_);
-    A.resize(2 * nv, 2 * nv);
-    B.resize(2 * nv, lane.world.nu());
-    A.topLeftCorner(nv, nv) = jacobians_.q_q;
-    A.topRightCorner(nv, nv) = jacobians_.q_v;
-    A.bottomLeftCorner(nv, nv) = jacobians_.v_q;
-    A.bottomRightCorner(nv, nv) = jacobians_.v_v;
-    B.topRows(nv) = jacobians_.q_u;
-    B.bottomRows(nv) = jacobians_.v_u;
+    (void)step_jacobians(world, tapes_[knot], workspace_, jacobians_);
+    jacobians_.copy_to(A, B);
     return A.allFinite() && B.allFinite();
   }
 
  private:
-  struct Lane {
-    Lane(World w) : world(std::move(w)), workspace(world) {}  // NOLINT(google-explicit-constructor)
-    World world;
-    Workspace workspace;
-  };
-
-  int lane_with(const World& world, double time_step, const ContactPhase& phase) {
-    for (std::size_t i = 0; i < lanes_.size(); ++i)
-      if (lanes_[i].world.options().time_step == time_step) return static_cast<int>(i);
-    lanes_.emplace_back(world_of_phase(world, phase, time_step));
-    return static_cast<int>(lanes_.size()) - 1;
+  int world_with(const World& world, double time_step, const ContactPhase& phase) {
+    for (std::size_t i = 0; i < worlds_.size(); ++i)
+      if (worlds_[i].options().time_step == time_step) return static_cast<int>(i);
+    worlds_.push_back(world_of_phase(world, phase, time_step));
+    return static_cast<int>(worlds_.size()) - 1;
   }
 
-  std::deque<Lane> lanes_;
+  std::vector<World> worlds_;
+  Workspace workspace_;
   std::vector<Tape> tapes_;
-  std::vector<int> lane_of_knot_;
+  std::vector<int> world_of_knot_;
   State state_;
   State next_;
   StepJacobians jacobians_;
