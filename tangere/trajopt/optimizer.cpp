@@ -39,6 +39,8 @@ constexpr double kSmallDefect = 1e-3;
 constexpr double kRoundError = 10.0;
 constexpr double kMostMeritWeight = 1e10;
 constexpr double kDefectWeight = 1e3;
+/// Of the merit's size: below it every step must go down.
+constexpr double kSmallChange = 1e-4;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -344,6 +346,7 @@ bool Optimizer::Memory::search(const Totals& now, Iteration& row) {
     }
   }
   const double merit = now.merit(weights.merit);
+  const double size = now.cost + std::abs(now.multipliers) + weights.merit * infeasibility;
   history.add(merit, options.memory);
   const double slope = std::min(0.0, step.slope - weights.merit * infeasibility);
   const double rounding = 10.0 * std::numeric_limits<double>::epsilon() * std::abs(merit);
@@ -355,10 +358,9 @@ bool Optimizer::Memory::search(const Totals& now, Iteration& row) {
     if (!finite || !rows.evaluate(trial, knot)) continue;
     internal::set_slacks(points, step, alpha, trial);
     const double next = internal::totals(rows, trial, linear, weights).merit(weights.merit);
-    if (!(next <= history.reference() + 1e-4 * alpha * slope + rounding)) continue;
+    if (!(next <= history.reference(kSmallChange * size) + 1e-4 * alpha * slope + rounding)) continue;
     internal::move_multipliers(points, step, alpha, weights.barrier, linear);
     std::swap(points, trial);
-    const double size = now.cost + std::abs(now.multipliers) + weights.merit * infeasibility;
     slow = merit - next < options.progress * size ? slow + 1 : 0;
     row.step = alpha;
     return true;

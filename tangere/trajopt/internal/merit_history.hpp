@@ -25,9 +25,11 @@ class MeritHistory {
     best_ = std::min(best_, merit);
   }
 
-  /// The largest of those kept; the last one while the iteration is stuck.
-  [[nodiscard]] double reference() const {
-    return stuck() ? values_.back() : *std::max_element(values_.begin(), values_.end());
+  /// The largest of those kept; the last one while the iteration is stuck, and where they differ by less than `small`:
+  /// near the end a way up leads nowhere.
+  [[nodiscard]] double reference(double small) const {
+    const double largest = *std::max_element(values_.begin(), values_.end());
+    return stuck() || largest - best_ < small ? values_.back() : largest;
   }
 
   [[nodiscard]] bool stuck() const { return since_best_ >= 6; }
