@@ -69,6 +69,22 @@ struct SimulateArguments {
 };
 [[nodiscard]] int run_simulate(const SimulateArguments& arguments);
 
+struct OptimizeArguments {
+  /// A problem file, the name of one of ours, or `all` of these.
+  std::string problem;
+  /// The folder with our scene files; empty: found.
+  std::string scenes;
+  /// Solve from so many starts with noise, instead of once without; 0: without.
+  int seeds = 0;
+  /// Empty: no recording, no page.
+  std::string record;
+  std::string html;
+  /// A line per iteration on standard error.
+  bool progress = false;
+  bool json = false;
+};
+[[nodiscard]] int run_optimize(const OptimizeArguments& arguments);
+
 struct ViewArguments {
   /// A recording, scene, URDF, MJCF, or file of queries.
   std::string file;

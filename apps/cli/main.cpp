@@ -111,6 +111,22 @@ int run(int argc, char** argv) {
                              "Compare the Jacobians of up to 20 steps with differences; exit code 1 if any is wrong");
   simulate_command->add_flag("--json", simulate.json, "For machines");
 
+  OptimizeArguments optimize;
+  CLI::App* optimize_command =
+      app.add_subcommand("optimize", "Optimise trajectories, through contact too, and check the plans");
+  optimize_command
+      ->add_option("PROBLEM", optimize.problem,
+                   "Problem file (docs/optimise.md), the name of one of the project's, or all of these")
+      ->required();
+  optimize_command->add_option("--scenes", optimize.scenes, "Folder with the project's scene files");
+  optimize_command->add_option("--seeds", optimize.seeds,
+                               "Solve from so many starts with noise (default: one without)");
+  optimize_command->add_option("--record", optimize.record, "File to write a recording of the plan to");
+  optimize_command->add_option("--html", optimize.html, "File to write a self-contained page of the plan to");
+  optimize_command->add_flag("--progress", optimize.progress, "A line per iteration on standard error");
+  optimize_command->add_flag("--json", optimize.json, "For machines: one object per solve");
+  optimize_command->footer("Ctrl-C ends the solve and keeps its last iterate. Exit code 1 if a problem is not solved.");
+
   ViewArguments view;
   CLI::App* view_command = app.add_subcommand(
       "view", "Look at a recording, scene, robot or file of queries in the browser, or write it as a page");
@@ -165,6 +181,7 @@ int run(int argc, char** argv) {
                             : query_command->parsed()      ? query_command
                             : inspect_command->parsed()    ? inspect_command
                             : simulate_command->parsed()   ? simulate_command
+                            : optimize_command->parsed()   ? optimize_command
                             : view_command->parsed()       ? view_command
                             : experiment_command->parsed() ? experiment_command
                             : doctor_command->parsed()     ? doctor_command
@@ -178,6 +195,7 @@ int run(int argc, char** argv) {
   if (simulate_command->parsed()) return run_simulate(simulate);
   if (view_command->parsed()) return run_view(view);
   if (experiment_command->parsed()) return run_experiment(experiment);
+  if (optimize_command->parsed()) return run_optimize(optimize);
   return run_doctor(doctor);
 }
 
