@@ -252,7 +252,7 @@ void bind_meshes(nb::module_& m) {
            },
            "vertices"_a, "triangles"_a, "From points (n, 3) and indices (m, 3).")
       .def_prop_ro("vertices", mesh_vertices, "(n, 3).")
-      .def_prop_ro("triangles", mesh_triangles, "(m, 3).")
+      .def_prop_ro("triangles", mesh_triangles, nb::rv_policy::automatic, "(m, 3).")
       .def("__getstate__", [](const TriangleMesh& s) { return nb::make_tuple(mesh_vertices(s), mesh_triangles(s)); })
       .def("__setstate__", [](TriangleMesh& s, const nb::tuple& state) {
         if (state.size() != 2) throw InputError("mesh", "has another state");
@@ -265,7 +265,7 @@ void bind_meshes(nb::module_& m) {
         "shape"_a, nb::kw_only(), "resolution"_a = MeshOptions{}.resolution,
         "half_space_size"_a = MeshOptions{}.half_space_size, "The surface of a shape, to draw.");
   m.def("load_mesh",
-        [](const std::string& file, const std::optional<Numbers>& scale) {
+        [](const std::filesystem::path& file, const std::optional<Numbers>& scale) {
           return load_mesh(file, scale ? read_vector3(*scale, "scale") : Vector3::Ones());
         },
         "file"_a, "scale"_a = nb::none(), "A mesh from a file: OBJ, STL, and what assimp reads if it was built in.");

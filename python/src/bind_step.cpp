@@ -375,7 +375,7 @@ void bind_world_steps(nb::class_<SharedWorld>& c) {
            "A = d next / d (q, v), (2 nv, 2 nv), and B = d next / d u, (2 nv, nu). q moves in its tangent (nv). `mode`: "
            "exact, complementarity_aware, pre_contact, reflection, saltation.")
       .def("gradient", parameter_gradient, "names"_a, "x"_a, "u"_a = 0.0,
-           "d next / d(parameter): (2 nv,) for a name such as `box.0.friction`, (2 nv, k) for a list of names.")
+           "d next / d(parameter): (2 nv,) for a name such as `box.mass` or `foot.sole.friction`, (2 nv, k) for a list of names.")
       .def("contacts",
            [](const SharedWorld& s, const WorldState& x, const Numbers& u) {
              const auto memory = s.lend();

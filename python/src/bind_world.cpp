@@ -87,7 +87,7 @@ SharedWorld make_world(const Model& model, std::vector<Actuator> actuators, cons
   return {std::move(world), std::move(start), {}, {}, std::move(scaled_by)};
 }
 
-SharedWorld load_world(const std::string& file, const WorldArguments& arguments, const LoadOptions& options) {
+SharedWorld load_world(const std::filesystem::path& file, const WorldArguments& arguments, const LoadOptions& options) {
   Scene scene = load_scene(file, options);
   WorldOptions world{.time_step = scene.time_step};
   SharedWorld out = make_world(scene.robot.model, scene.robot.actuators, arguments.over(world), {scene.q, scene.v});
@@ -256,7 +256,7 @@ void bind_robot(nb::module_& m) {
       .def_ro("time_step", &Robot::time_step, "Of the file, if it names one.");
   m.def(
       "load_robot",
-      [](const std::string& file, std::string_view base, const std::vector<std::string>& search_paths, bool strict,
+      [](const std::filesystem::path& file, std::string_view base, const std::vector<std::string>& search_paths, bool strict,
          double friction, double restitution) {
         return load_robot(file, load_options(base, search_paths, strict, friction, restitution));
       },
@@ -265,7 +265,7 @@ void bind_robot(nb::module_& m) {
       "A robot from URDF or MJCF. `base`: what holds the root of a URDF, fixed or free; `strict`: notices are errors.");
   m.def(
       "_load",
-      [](const std::string& file, std::optional<double> time_step, const std::optional<std::string>& formulation,
+      [](const std::filesystem::path& file, std::optional<double> time_step, const std::optional<std::string>& formulation,
          const std::optional<std::string>& integrator, const std::optional<ContactOptions>& contact,
          const std::optional<SmoothOptions>& smooth, std::string_view base, const std::vector<std::string>& search_paths,
          bool strict, double friction, double restitution) {

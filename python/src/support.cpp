@@ -125,27 +125,20 @@ Array empty_array(const std::vector<std::size_t>& shape, double*& data) {
   for (const std::size_t n : shape) size *= n;
   data = new double[std::max<std::size_t>(size, 1)];
   const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-  return {data, shape.size(), shape.data(), owner};
+  return {nb::cast(nb::ndarray<nb::numpy, double>(data, shape.size(), shape.data(), owner))};
 }
 
 Array new_array(const std::vector<std::size_t>& shape, const double* data) {
+  std::size_t size = 1;
+  for (const std::size_t n : shape) size *= n;
   double* to = nullptr;
   Array out = empty_array(shape, to);
-  std::copy_n(data, out.size(), to);
+  std::copy_n(data, size, to);
   return out;
 }
 
-Array new_array(std::initializer_list<std::size_t> shape, const double* data) {
-  std::size_t size = 1;
-  for (const std::size_t n : shape) size *= n;
-  auto* to = new double[std::max<std::size_t>(size, 1)];
-  std::copy_n(data, size, to);
-  const nb::capsule owner(to, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-  return {to, shape.size(), shape.begin(), owner};
-}
-
-Array view_array(std::initializer_list<std::size_t> shape, double* data, nb::handle owner) {
-  return {data, shape.size(), shape.begin(), owner};
+Array view_array(const std::vector<std::size_t>& shape, double* data, nb::handle owner) {
+  return {nb::cast(nb::ndarray<nb::numpy, double>(data, shape.size(), shape.data(), owner))};
 }
 
 void throw_unknown_name(const char* what, std::string_view name, const std::vector<const char*>& allowed) {

@@ -4,13 +4,13 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -23,7 +23,10 @@ namespace tangere::python {
 
 namespace nb = nanobind;
 
-using Array = nb::ndarray<nb::numpy, double>;
+/// A NumPy array of doubles, on its way to Python.
+struct Array {
+  nb::object object;
+};
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor | Eigen::DontAlign>;
 
 /// Anything that NumPy can read as numbers: arrays of any type and layout, lists, one number. It is read by the
@@ -73,12 +76,11 @@ class Doubles {
 [[nodiscard]] int checked_index(long index, int size, const char* name);
 
 /// A new array with these numbers.
-[[nodiscard]] Array new_array(std::initializer_list<std::size_t> shape, const double* data);
 [[nodiscard]] Array new_array(const std::vector<std::size_t>& shape, const double* data);
 /// A new array of the shape, not filled; `data` is where.
 [[nodiscard]] Array empty_array(const std::vector<std::size_t>& shape, double*& data);
 /// A view of memory that belongs to a Python object.
-[[nodiscard]] Array view_array(std::initializer_list<std::size_t> shape, double* data, nb::handle owner);
+[[nodiscard]] Array view_array(const std::vector<std::size_t>& shape, double* data, nb::handle owner);
 
 template <class Derived>
 [[nodiscard]] Array to_array(const Eigen::MatrixBase<Derived>& m) {
@@ -236,6 +238,15 @@ struct type_caster<tangere::python::Numbers> {
     return true;
   }
   static handle from_cpp(const tangere::python::Numbers& source, rv_policy, cleanup_list*) noexcept {
+    return source.object.inc_ref();
+  }
+};
+
+template <>
+struct type_caster<tangere::python::Array> {
+  NB_TYPE_CASTER(tangere::python::Array, const_name("numpy.typing.NDArray[numpy.float64]"))
+  bool from_python(handle, std::uint32_t, cleanup_list*) noexcept { return false; }
+  static handle from_cpp(const tangere::python::Array& source, rv_policy, cleanup_list*) noexcept {
     return source.object.inc_ref();
   }
 };

@@ -10,7 +10,7 @@ import tangere as tg
 
 def world_of(bodies, tmp_path, **options):
     """A world of the bodies of a scene, over a floor."""
-    floor = {"name": "floor", "fixed": True, "shape": {"type": "halfspace", "normal": [0, 0, 1]}}
+    floor = {"name": "floor", "fixed": True, "friction": 0.4, "shape": {"type": "halfspace", "normal": [0, 0, 1]}}
     file = tmp_path / "scene.json"
     file.write_text(
         json.dumps({"format": "tangere-scene", "version": 1, "time_step": 0.005, "bodies": [floor, *bodies]})

@@ -10,7 +10,7 @@ def test_eight_lines(capsys):
         x = world.step(x, u=0)
     A, B = world.jacobians(x, u=0)
     print(world.contacts(x))
-    gradient = world.gradient("right_foot.0.friction", x)
+    gradient = world.gradient("right_foot.right_foot.friction", x)
     page = tg.show(world, x, browser=False)
     assert A.shape == (2 * world.nv, 2 * world.nv) and B.shape == (2 * world.nv, world.nu)
     assert gradient.shape == (2 * world.nv,)
