@@ -6,7 +6,7 @@
 set -euo pipefail
 
 build=(g++ make cmake ninja-build ccache libeigen3-dev libqhull-dev nlohmann-json3-dev libtinyxml2-dev libcli11-dev
-  libboost-dev)
+  libboost-dev python3-dev python3-venv)
 test=(libgtest-dev python3 chromium libassimp-dev)
 bench=(libbenchmark-dev libfcl-dev libmujoco-dev)
 oracles=(libfcl-dev libmujoco-dev libdart-dev libdart-utils-urdf-dev libdart-external-ikfast-dev libdart-external-odelcpsolver-dev

@@ -399,6 +399,9 @@ struct BodyArguments {
 std::vector<CollisionShape> read_collision_shapes(const nb::handle& shapes) {
   std::vector<CollisionShape> out;
   if (nb::isinstance<Shape>(shapes)) return {{.shape = nb::cast<Shape>(shapes)}};
+  if (nb::isinstance<CollisionShape>(shapes)) return {nb::cast<CollisionShape>(shapes)};
+  if (!nb::isinstance<nb::sequence>(shapes))
+    throw InputError("shapes", "must be a Shape, a CollisionShape, or a list of them");
   for (nb::handle one : nb::cast<nb::sequence>(shapes)) {
     if (nb::isinstance<CollisionShape>(one))
       out.push_back(nb::cast<CollisionShape>(one));

@@ -1,5 +1,7 @@
 /// The module tangere._core.
 
+#include <typeinfo>
+
 #include "python/src/support.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/version.hpp"
@@ -32,6 +34,15 @@ NB_MODULE(_core, m) {
       }
     }
   }, input_error.ptr());
+
+  // a nested argument of another type, deep inside a list or a saved state
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::bad_cast&) {
+      PyErr_SetString(PyExc_TypeError, "an argument holds something of another type than this function takes");
+    }
+  });
 
   bind_geometry(m);
   bind_proximity(m);

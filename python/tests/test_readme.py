@@ -6,7 +6,7 @@ import tangere as tg
 def test_eight_lines(capsys):
     world = tg.load("humanoid.xml", time_step=0.01)
     x = world.default_state()
-    for _ in range(100):
+    for _ in range(60):
         x = world.step(x, u=0)
     A, B = world.jacobians(x, u=0)
     print(world.contacts(x))
