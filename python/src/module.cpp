@@ -49,5 +49,7 @@ NB_MODULE(_core, m) {
   bind_multibody(m);
   bind_world(m);
   bind_step(m);
+  bind_batch(m);
+  bind_pair_batch(m);
   bind_io(m);
 }

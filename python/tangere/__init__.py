@@ -21,6 +21,7 @@ from . import _variant as _variant  # chooses the extension module for this mach
 from . import _core
 from ._core import (
     Actuator,
+    Batch,
     CollisionShape,
     Contact,
     ContactJacobian,
@@ -66,6 +67,7 @@ from ._core import (
     bounds,
     difference,
     distance,
+    distance_batch,
     forward_dynamics,
     forward_dynamics_derivatives,
     forward_dynamics_parameter_derivatives,
@@ -92,6 +94,7 @@ from ._core import (
     recording,
     recording_page,
     scaling,
+    scaling_batch,
     wrench_at,
 )
 from ._show import Page, show
