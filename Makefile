@@ -15,6 +15,7 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .NOTPARALLEL:
 .SECONDARY:
 .PHONY: help demo test build bench experiments stress sanitize fuzz oracles test-clang format format-check tidy clean
+.PHONY: environment
 .PHONY: viewer-packages packages-build packages-demo packages-test packages-bench packages-lint packages-oracles
 
 help:  ## show this list
@@ -64,8 +65,15 @@ test-%: compile-%
 	ctest --preset $* --parallel $(TEST_JOBS) $(CTEST_ARGS)
 	@echo "tangere: all tests passed ($*)"
 
+# these build the Python package too, with what is in build/venv
+configure-dev configure-dev-clang configure-release: environment
+configure-dev configure-dev-clang configure-release: PYTHON_OPTIONS = -DTANGERE_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
+
 configure-%:
-	cmake --preset $* --log-level=NOTICE -D TANGERE_BUILD_VIEWER=$(VIEWER)
+	cmake --preset $* --log-level=NOTICE -D TANGERE_BUILD_VIEWER=$(VIEWER) $(PYTHON_OPTIONS)
+
+environment:
+	@scripts/python_environment.sh
 
 compile-%: configure-%
 	cmake --build --preset $* --parallel $(JOBS)

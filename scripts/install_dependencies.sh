@@ -7,7 +7,7 @@ set -euo pipefail
 
 # zlib1g-dev: Debian's assimp names libz.so on its link line and does not depend on it
 build=(g++ make cmake ninja-build ccache libeigen3-dev libqhull-dev nlohmann-json3-dev libtinyxml2-dev libcli11-dev
-  libboost-dev libassimp-dev zlib1g-dev)
+  libboost-dev libassimp-dev zlib1g-dev python3-dev python3-venv)
 test=(libgtest-dev python3 chromium)
 bench=(libbenchmark-dev libfcl-dev libmujoco-dev)
 oracles=(libfcl-dev libmujoco-dev libdart-dev libdart-utils-urdf-dev libdart-external-ikfast-dev libdart-external-odelcpsolver-dev
