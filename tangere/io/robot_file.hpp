@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tangere/multibody/actuator.hpp"
@@ -15,7 +16,12 @@
 
 namespace tangere {
 
-/// Something in a file that is not understood, or understood only in part: nothing is dropped without one.
+/// What a notice is about: what it changes of the robot, the most important first.
+enum class NoticeRank { motion, collision, look, unused };
+/// `changes the motion`, …
+[[nodiscard]] std::string_view to_string(NoticeRank rank);
+
+/// Something in a file that is not understood, understood only in part, or mended: nothing is dropped without one.
 struct Notice {
   std::string file;
   /// 0 if there is none.
@@ -23,6 +29,7 @@ struct Notice {
   /// `robot/link[upper_arm]/collision`, …
   std::string element;
   std::string text;
+  NoticeRank rank = NoticeRank::motion;
 };
 
 /// `file:line: element: text`.
@@ -52,7 +59,8 @@ struct LoadOptions {
   Base base = Base::fixed;
   /// Where `package://name/…` and relative mesh names are looked for, beside the file's own folder and its parents.
   std::vector<std::filesystem::path> search_paths{};
-  /// Notices are errors.
+  /// Notices are errors, and nothing is mended: inertias that no body has, joints that move nothing, zero quaternions
+  /// of keyframes, …
   bool strict = false;
   /// Coefficients of friction and restitution where the file gives none.
   double friction = 1.0;
@@ -69,7 +77,7 @@ namespace detail {
 /// the file has them.
 [[nodiscard]] Robot load_unsettled_robot(const std::filesystem::path& file, const LoadOptions& options);
 
-/// Puts notices into the order of file and line. Throws the first one if the options say that notices are errors.
+/// Puts notices into the order of rank, file and line. Throws the first one if the options say that notices are errors.
 void settle_notices(std::vector<Notice>& notices, const LoadOptions& options);
 
 }  // namespace detail
