@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   gradients.back().q.head<3>() = R.row(0);
   StateTangent g_start;
   MatrixX g_controls;
-  rollout.reverse(gradients, g_start, g_controls);
+  (void)rollout.reverse(gradients, g_start, g_controls);
 
   // the check: push a little more and a little less in step 10
   const double h = 1e-4;

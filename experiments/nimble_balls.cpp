@@ -32,7 +32,7 @@ Vector4 gradient(const World& world, int steps) {
   gradients.back().q = VectorX::Unit(2, 1);
   StateTangent g;
   MatrixX g_controls;
-  rollout.reverse(gradients, g, g_controls);
+  (void)rollout.reverse(gradients, g, g_controls);
   return {g.q[0], g.q[1], g.v[0], g.v[1]};
 }
 

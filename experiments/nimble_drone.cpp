@@ -35,7 +35,7 @@ Descent descend(const World& world, const State& start, double height_of_start, 
     descent.losses.push_back(missing * missing);
     descent.controls = controls;
     gradients.back().q = VectorX::Constant(1, -2.0 * missing);
-    rollout.reverse(gradients, g, g_controls);
+    (void)rollout.reverse(gradients, g, g_controls);
     controls = (controls - kRate * g_controls).cwiseMax(-kMostThrust).cwiseMin(kMostThrust);
   }
   descent.states.assign(rollout.states().begin(), rollout.states().end());

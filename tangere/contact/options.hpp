@@ -63,6 +63,7 @@ struct ContactOptions {
 
   /// Throws InputError naming the first field out of range.
   void verify() const;
+  bool operator==(const ContactOptions&) const = default;
 };
 
 }  // namespace tangere

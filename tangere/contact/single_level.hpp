@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "tangere/contact/collision_scene.hpp"
+#include "tangere/contact/gradient_quality.hpp"
 #include "tangere/contact/rebound_energy.hpp"
 #include "tangere/contact/smooth_options.hpp"
 #include "tangere/contact/smooth_problem.hpp"
@@ -88,14 +89,13 @@ class SingleLevelContact {
   [[nodiscard]] SmoothWarmStart& warm_start() { return warm_; }
 
   /// For derivatives: sets the step up again unless it is the last one, with the contact of `solved`, `v_plus`, and
-  /// refines. The island's
-  /// factors are then current, one after another: `on_island` is called for each that has any coordinates. False if an
-  /// island is not solved there, or its derivatives are not those of the step; InputError if `solved` is not of such a
+  /// refines. The island's factors are then current, one after another: `on_island` is called for each that has any
+  /// coordinates. Answers with the worst quality of derivatives taken there; InputError if `solved` is not of such a
   /// step.
   template <class OnIsland>
-  bool revisit(const Data& data, const SmoothState& state, VectorArgument v_plus, const SmoothWarmStart& solved,
-               OnIsland&& on_island) {
-    bool good = true;
+  GradientQuality revisit(const Data& data, const SmoothState& state, VectorArgument v_plus,
+                          const SmoothWarmStart& solved, OnIsland&& on_island) {
+    GradientQuality quality = GradientQuality::exact;
     if (!is_set_up(state.q, state.v, state.tau)) set_up(data, state);
     const bool ready = is_at(solved, v_plus);
     untouched_ = false;
@@ -107,11 +107,12 @@ class SingleLevelContact {
         load(solved, v_plus);
       }
       if (elastic_) load_limit(solved, static_cast<std::size_t>(i));
-      good = refine() && good && !limit_.held;
+      quality = worst(quality, refine());
+      if (limit_.held) quality = worst(quality, GradientQuality::restitution_held);
       on_island(island_);
-      good = good && !has_rough_rebounds();
+      if (has_rough_rebounds()) quality = worst(quality, GradientQuality::features_held);
     }
-    return good;
+    return quality;
   }
 
   /// Whether the last step, or revisit, was of this very state, for the same sides; and where its smooth dynamics went.
@@ -194,7 +195,7 @@ class SingleLevelContact {
   [[nodiscard]] bool load_joint_rows(const SmoothWarmStart& from);
   [[nodiscard]] bool is_at(const SmoothWarmStart& solved, VectorArgument v_plus) const;
   [[nodiscard]] NcpResult solve_further(int max_iterations, double refined);
-  [[nodiscard]] bool refine();
+  [[nodiscard]] GradientQuality refine();
   [[nodiscard]] bool factor_what_has_factors();
   [[nodiscard]] bool has_rough_rebounds() const;
   void set_limit(double x);

@@ -370,8 +370,9 @@ bool SingleLevelDerivatives::limit_terms(SingleLevelContact& contact, const Smoo
   return true;
 }
 
-bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
-                                       MatrixX& d_q, MatrixX& d_v, MatrixX& d_tau) {
+GradientQuality SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data,
+                                                  const SmoothLinearisation& step, MatrixX& d_q, MatrixX& d_v,
+                                                  MatrixX& d_tau) {
   for (MatrixX* matrix : {&d_q, &d_v, &d_tau}) matrix->setZero(model_.nv(), model_.nv());
   coupled_.clear(model_.nv());
   return visit(contact, data, step, [&](SmoothIsland& island) {
@@ -428,8 +429,9 @@ bool SingleLevelDerivatives::jacobians(SingleLevelContact& contact, Data& data, 
   });
 }
 
-bool SingleLevelDerivatives::reverse(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
-                                     VectorArgument g, VectorX& g_q, VectorX& g_v, VectorX& g_tau) {
+GradientQuality SingleLevelDerivatives::reverse(SingleLevelContact& contact, Data& data,
+                                                const SmoothLinearisation& step, VectorArgument g, VectorX& g_q,
+                                                VectorX& g_v, VectorX& g_tau) {
   for (VectorX* vector : {&g_q, &g_v, &g_tau}) vector->setZero(model_.nv());
   return visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();

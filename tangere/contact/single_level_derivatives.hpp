@@ -43,19 +43,19 @@ class SingleLevelDerivatives {
  public:
   explicit SingleLevelDerivatives(const Model& model);
 
-  /// dv⁺ by q, v and τ: nv x nv each. False if the step could not be solved again.
-  bool jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, MatrixX& d_q, MatrixX& d_v,
-                 MatrixX& d_tau);
+  /// dv⁺ by q, v and τ: nv x nv each.
+  [[nodiscard]] GradientQuality jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
+                                          MatrixX& d_q, MatrixX& d_v, MatrixX& d_tau);
   /// Of the last `jacobians`: entries of all three are zero but for coordinates of one island.
   [[nodiscard]] const CoupledCoordinates& coupled() const { return coupled_; }
 
   /// gᵀ dv⁺ / d(q, v, τ).
-  bool reverse(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, VectorArgument g, VectorX& g_q,
-               VectorX& g_v, VectorX& g_tau);
+  [[nodiscard]] GradientQuality reverse(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
+                                        VectorArgument g, VectorX& g_q, VectorX& g_v, VectorX& g_tau);
 
   /// dv⁺ by parameters: nv x their number.
-  bool parameters(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
-                  std::span<const SmoothParameter> parameters, MatrixX& out);
+  [[nodiscard]] GradientQuality parameters(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
+                                           std::span<const SmoothParameter> parameters, MatrixX& out);
 
  private:
   friend class SmoothParameterColumn;
@@ -74,7 +74,7 @@ class SingleLevelDerivatives {
   void tree_terms(const SmoothProblem& problem, const SmoothIsland& island, const SmoothLinearisation& step);
   /// `on` every island, its factors and r_x in place.
   template <class OnIsland>
-  bool visit(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, OnIsland&& on) {
+  GradientQuality visit(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step, OnIsland&& on) {
     if (contact.problem().tree != nullptr)
       smooth_terms(contact, data, step);
     else

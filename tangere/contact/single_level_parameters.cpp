@@ -473,8 +473,9 @@ void tree_parameter_columns(const Model& model, Data& data, const SmoothLinearis
 
 }  // namespace
 
-bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
-                                        std::span<const SmoothParameter> parameters, MatrixX& out) {
+GradientQuality SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
+                                                   const SmoothLinearisation& step,
+                                                   std::span<const SmoothParameter> parameters, MatrixX& out) {
   const auto count = static_cast<int>(parameters.size());
   out.setZero(model_.nv(), count);
   MatrixX tree_columns;
@@ -484,7 +485,7 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
     smooth_terms(contact, data, step);
     tree_parameter_columns(model_, data, step, acceleration_, dt, parameters, *contact.problem().tree, tree_columns);
   }
-  const bool good = visit(contact, data, step, [&](SmoothIsland& island) {
+  const GradientQuality quality = visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
     const bool limited = limit_terms(contact, island, step);
@@ -513,7 +514,7 @@ bool SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
     }
   });
   contact.respond_to_every_side(false);
-  return good;
+  return quality;
 }
 
 }  // namespace tangere

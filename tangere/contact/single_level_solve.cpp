@@ -443,19 +443,21 @@ NcpResult SingleLevelContact::solve_further(int max_iterations, double refined) 
 }
 
 /// Newton steps from a loaded iterate; leaves the factors at the last one. False if they are not those of the step.
-bool SingleLevelContact::refine() {
+GradientQuality SingleLevelContact::refine() {
   if (island_.cones().empty()) {
     (void)island_.evaluate();
-    return island_.factor();
+    return island_.factor() ? GradientQuality::exact : GradientQuality::contact_unsolved;
   }
-  bool whole = solve_further(options_.num_refinements + 4, kRefined).status == NcpStatus::solved;
+  const bool solved = solve_further(options_.num_refinements + 4, kRefined).status == NcpStatus::solved;
+  bool whole = true;
   if (options_.prune_hovering && options_.kappa <= kHoveringBelow)
     for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
       PairSlot& slot = problem_.pairs[k];
       slot.left_out = slot.lies && slot.pair.at.z[0] < slot.pair.at.s[0];
       whole = whole && !slot.left_out;
     }
-  return factor_what_has_factors() && whole;
+  if (!factor_what_has_factors() || !solved) return GradientQuality::contact_unsolved;
+  return whole ? GradientQuality::exact : GradientQuality::hovering_left_out;
 }
 
 /// Where the island has no factors it leaves out the pairs that have none, or else all: its derivatives are numbers, if

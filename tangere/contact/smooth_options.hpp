@@ -68,6 +68,7 @@ struct SmoothOptions {
 
   /// Throws InputError naming the first field out of range.
   void verify() const;
+  bool operator==(const SmoothOptions&) const = default;
 };
 
 /// How a step's islands were solved: which start led to a solution.

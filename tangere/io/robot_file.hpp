@@ -6,51 +6,16 @@
 ///   for (const Notice& notice : robot.notices) std::puts(to_string(notice).c_str());
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tangere/multibody/actuator.hpp"
-#include "tangere/multibody/model.hpp"
+#include "tangere/multibody/robot.hpp"
 
 namespace tangere {
 
-/// What a notice is about: what it changes of the robot, the most important first.
-enum class NoticeRank { motion, collision, look, unused };
-/// `changes the motion`, …
-[[nodiscard]] std::string_view to_string(NoticeRank rank);
-
-/// Something in a file that is not understood, understood only in part, or mended: nothing is dropped without one.
-struct Notice {
-  std::string file;
-  /// 0 if there is none.
-  int line = 0;
-  /// `robot/link[upper_arm]/collision`, …
-  std::string element;
-  std::string text;
-  NoticeRank rank = NoticeRank::motion;
-};
-
 /// `file:line: element: text`.
 [[nodiscard]] std::string to_string(const Notice& notice);
-
-/// A saved state.
-struct Keyframe {
-  std::string name;
-  VectorX q;
-  VectorX v;
-  VectorX control;
-};
-
-struct Robot {
-  Model model;
-  std::vector<Actuator> actuators;
-  std::vector<Keyframe> keyframes;
-  std::vector<Notice> notices;
-  /// Of the file, if it names one (seconds).
-  std::optional<double> time_step{};
-};
 
 /// What holds the root of a URDF (MJCF files say it themselves).
 enum class Base { fixed, free };

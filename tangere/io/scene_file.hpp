@@ -11,17 +11,9 @@
 #include <string_view>
 
 #include "tangere/io/robot_file.hpp"
+#include "tangere/sim/scene.hpp"
 
 namespace tangere {
-
-struct Scene {
-  /// All bodies and robots as one model.
-  Robot robot;
-  /// The state to start from.
-  VectorX q;
-  VectorX v;
-  double time_step = 0.001;
-};
 
 /// A JSON scene, or a robot file alone (in its first keyframe, if it has one). Throws InputError with file and place.
 [[nodiscard]] Scene load_scene(const std::filesystem::path& file, const LoadOptions& options = {});

@@ -79,6 +79,8 @@ struct ContactPoint {
   Vector3 point;
   double weight;
   /// On the surface of A and of B. (p_B - p_A) · normal = distance; between parallel lines they may differ sideways.
+  /// Padded features that `ahead` adds reach as far along the normal as they will when they meet: their points may lie
+  /// under the surface, never outside.
   Vector3 p_A;
   Vector3 p_B;
   /// Unit, from A to B; the same for all points of a manifold, but for those that `ahead` adds.

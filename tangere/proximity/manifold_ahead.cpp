@@ -154,7 +154,9 @@ class Ahead {
     contact.side_A.t = t_A;
     contact.side_B.t = t_B;
     contact.solution = solve_stationary(contact.side_A, contact.side_B, n, query_.size);
-    return contact.solution.converged;
+    // edges of curved sums move with the normal: the solution may lie past their ends, or on another side
+    const Stationary& s = contact.solution;
+    return s.converged && inside(s.t_A) && inside(s.t_B) && s.n.dot(n_) >= kSameSide;
   }
 
   void find_edges() {

@@ -156,6 +156,8 @@ void write_patch_point(const ManifoldQuery& query, const PatchPoint& source, boo
 }
 
 bool take_single(const ManifoldQuery& query, Manifold& manifold) {
+  // a half-space has neither corners nor edges: what meets it is a patch
+  if (query.A.terms->half_space || query.B.terms->half_space) return false;
   SingleContact contact;
   find_single_contact(query.A, query.feature_A, query.B, query.feature_B, query.nearest.normal, query.size, contact);
   if (!contact.found) return false;

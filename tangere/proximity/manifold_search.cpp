@@ -49,6 +49,8 @@ bool reference_is_A(const ManifoldQuery& query) {
 bool try_face(ManifoldQuery& query, bool of_A, Manifold& manifold) {
   const ManifoldBody& R = of_A ? query.A : query.B;
   const ManifoldBody& I = of_A ? query.B : query.A;
+  // a half-space has no outline to put on a face
+  if (I.terms->half_space) return false;
   const Feature& face = of_A ? query.feature_A : query.feature_B;
   const Vector3 N = face_normal(R, face);
   Feature incident;

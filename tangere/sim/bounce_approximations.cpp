@@ -111,6 +111,7 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   const MatrixX H_q = map.velocity.view().leftCols(nv);
   const MatrixX H_v = map.velocity.view().rightCols(nv);
   StepJacobians plain;
+  // its quality is no better than a heuristic
   (void)step_jacobians(world, after, workspace, plain);
 
   const Eigen::RowVectorXd earlier = normal.transpose() / normal.dot(at.v);

@@ -38,17 +38,17 @@ void part_impulses(const World& world, const Tape& part, Workspace::Memory& m, I
   to_controls(world, m.actuation, f.rightCols(nv), out.u);
 }
 
-bool impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out) {
+GradientQuality impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out) {
   Workspace::Memory& m = workspace.memory();
   if (tape.bounced())
     bounce_jacobians(world, tape, m, nullptr, &out);
   else
     part_impulses(world, tape, m, out);
-  return has_rough_contacts(tape);
+  return quality_of(tape);
 }
 
-bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g,
-              VectorArgument g_impulses, StateTangent& g_state, VectorX& g_u) {
+GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g,
+                         VectorArgument g_impulses, StateTangent& g_state, VectorX& g_u) {
   require_tangent(world, "g", g);
   if (g_impulses.size() != num_impulses(tape))
     throw InputError("g_impulses", "must have " + std::to_string(num_impulses(tape)) + " entries, got " +
@@ -62,11 +62,11 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
     m.derivatives.reverse(world.model(), m.data, m.grad_v, g_impulses, g_state.q, g_state.v, m.tau);
     finish_reverse(world, m, g_state, g_u);
   }
-  return has_rough_contacts(tape);
+  return quality_of(tape);
 }
 
-bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
-              StateTangent& d_next, VectorX& d_impulses) {
+GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d,
+                         VectorArgument du, StateTangent& d_next, VectorX& d_impulses) {
   require_tangent(world, "d", d);
   require_control(world, du);
   Workspace::Memory& m = workspace.memory();
@@ -76,7 +76,7 @@ bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
     linearise(world, tape, m, LcpDerivatives::RowUse::all);
     forward_rows(world, tape, d, du, m, d_next, &d_impulses);
   }
-  return has_rough_contacts(tape);
+  return quality_of(tape);
 }
 
 }  // namespace tangere

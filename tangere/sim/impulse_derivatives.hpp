@@ -37,20 +37,21 @@ struct ImpulseJacobians {
   MatrixX u;
 };
 
-// All answer whether they are not the derivative of the step, as step_jacobians does.
-
-bool impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out);
+[[nodiscard]] GradientQuality impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                                                ImpulseJacobians& out);
 
 /// num_impulses(tape) x the number of parameters. Notes of step_parameter_jacobians hold here too.
-bool impulse_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
-                                 std::span<const StepParameter> parameters, MatrixX& out);
+[[nodiscard]] GradientQuality impulse_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                                                          std::span<const StepParameter> parameters, MatrixX& out);
 
 /// The reverse product for a loss on the next state and on the impulses. GradientMode::exact.
-bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g,
-              VectorArgument g_impulses, StateTangent& g_state, VectorX& g_u);
+[[nodiscard]] GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& workspace,
+                                       const StateTangent& g, VectorArgument g_impulses, StateTangent& g_state,
+                                       VectorX& g_u);
 
 /// The forward product, of both.
-bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
-              StateTangent& d_next, VectorX& d_impulses);
+[[nodiscard]] GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& workspace,
+                                       const StateTangent& d, VectorArgument du, StateTangent& d_next,
+                                       VectorX& d_impulses);
 
 }  // namespace tangere

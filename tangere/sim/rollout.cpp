@@ -57,8 +57,8 @@ void Rollout::record(int first, int last) {
   last_taped_ = last;
 }
 
-void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_start, MatrixX& g_controls,
-                      const ImpulseGradient& impulse_gradient) {
+GradientQuality Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_start, MatrixX& g_controls,
+                                 const ImpulseGradient& impulse_gradient) {
   const int n = num_steps();
   if (states_.empty()) throw InputError("rollout", "call run first");
   if (gradients.size() != static_cast<std::size_t>(n) + 1)
@@ -81,6 +81,7 @@ void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_s
   StateTangent before;
   VectorX g_u;
   VectorX g_impulses;
+  GradientQuality quality = GradientQuality::exact;
   for (int i = n - 1; i >= 0; --i) {
     if (i < first_taped_ || i >= last_taped_) {
       const int first = i / options_.max_tapes * options_.max_tapes;
@@ -90,9 +91,9 @@ void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_s
     if (impulse_gradient) {
       g_impulses.setZero(num_impulses(tape));
       impulse_gradient(i, tape, g_impulses);
-      (void)step_vjp(world_, tape, workspace_, g, g_impulses, before, g_u);
+      quality = worst(quality, step_vjp(world_, tape, workspace_, g, g_impulses, before, g_u));
     } else {
-      (void)step_vjp(world_, tape, workspace_, g, before, g_u, options_.gradient_mode);
+      quality = worst(quality, step_vjp(world_, tape, workspace_, g, before, g_u, options_.gradient_mode));
     }
     g_controls.col(i) = g_u;
     std::swap(g, before);
@@ -100,6 +101,7 @@ void Rollout::reverse(std::span<const StateTangent> gradients, StateTangent& g_s
     add(g.v, gradients[static_cast<std::size_t>(i)].v);
   }
   g_start = g;
+  return quality;
 }
 
 }  // namespace tangere

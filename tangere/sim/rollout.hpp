@@ -47,14 +47,14 @@ class Rollout {
   [[nodiscard]] int num_approximate() const { return num_approximate_; }
 
   /// From the loss's gradients with respect to every state (tangents; empty vectors count as zero) to those with
-  /// respect to the start and to all controls.
+  /// respect to the start and to all controls. Answers with the worst quality of its steps.
   ///
   /// `impulse_gradient`, if there is one, adds to the loss's gradient with respect to the impulses of each step
   /// (impulse_derivatives.hpp), which is zero with num_impulses(tape) entries; last step first. Hard contact and
   /// GradientMode::exact only (InputError).
   using ImpulseGradient = std::function<void(int step, const Tape& tape, VectorX& g_impulses)>;
-  void reverse(std::span<const StateTangent> gradients, StateTangent& g_start, MatrixX& g_controls,
-               const ImpulseGradient& impulse_gradient = {});
+  [[nodiscard]] GradientQuality reverse(std::span<const StateTangent> gradients, StateTangent& g_start,
+                                        MatrixX& g_controls, const ImpulseGradient& impulse_gradient = {});
 
  private:
   void record(int first, int last);

@@ -106,7 +106,7 @@ Workspace& half_workspace(const World& world, SmoothMemory& smooth) {
     WorldOptions options = world.options();
     options.time_step *= 0.5;
     options.smooth.smallest_part = std::min(1.0, 2.0 * options.smooth.smallest_part);
-    smooth.half_world = std::make_unique<World>(world.model(), world.actuators(), options, world.scales());
+    smooth.half_world = std::make_unique<World>(world.with_options(options));
     smooth.half_workspace = std::make_unique<Workspace>(*smooth.half_world);
   }
   return *smooth.half_workspace;
@@ -153,13 +153,44 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
 
 SmoothMemory::SmoothMemory(const World& world)
     : world_number(world.number()),
+      parts_number(world.parts_number()),
+      options(world.options()),
       contact(world.model(), world.scene(), world.scales().smooth(), world.options().time_step, world.options().smooth,
               world.options().contact, world.options().formulation == Formulation::bilevel),
       derivatives(contact.model()) {}
 
+namespace {
+
+/// Worlds that take turns in a workspace and are all remembered.
+constexpr std::size_t kMostMemories = 4;
+
+/// Memory of a world becomes the first, and starts where the one in use would.
+void take_memory(const World& world, Workspace::Memory& m) {
+  auto& memories = m.smooth_memories;
+  if (!memories.empty() && memories.front()->parts_number != world.parts_number()) {
+    memories.clear();
+    m.smooth = nullptr;
+    m.lcp.warm_start().smooth.clear();
+  }
+  const auto fits = [&](const std::unique_ptr<SmoothMemory>& one) { return one->options == world.options(); };
+  auto found = std::find_if(memories.begin(), memories.end(), fits);
+  if (found == memories.end()) {
+    if (memories.size() == kMostMemories) memories.pop_back();
+    found = memories.insert(memories.end(), std::make_unique<SmoothMemory>(world));
+  }
+  std::rotate(memories.begin(), found, found + 1);
+  SmoothMemory& taken = *memories.front();
+  taken.world_number = world.number();
+  if (&taken == m.smooth) return;
+  taken.contact.warm_start() = m.smooth != nullptr ? m.smooth->contact.warm_start() : m.lcp.warm_start().smooth;
+  m.smooth = &taken;
+}
+
+}  // namespace
+
 bool is_smooth(const World& world, Workspace::Memory& m) {
   if (world.options().formulation == Formulation::lcp) return false;
-  if (m.smooth == nullptr || m.smooth->world_number != world.number()) m.smooth = std::make_unique<SmoothMemory>(world);
+  if (m.smooth == nullptr || m.smooth->world_number != world.number()) take_memory(world, m);
   return true;
 }
 
@@ -280,7 +311,7 @@ GradientStep gradient_step(const World& world, const Tape& tape, SmoothMemory& s
     WorldOptions options = world.options();
     options.smooth.kappa = options.smooth.gradient_kappa;
     options.smooth.gradient_kappa = 0.0;
-    smooth.gradient_world = std::make_unique<World>(world.model(), world.actuators(), options, world.scales());
+    smooth.gradient_world = std::make_unique<World>(world.with_options(options));
     smooth.gradient_workspace = std::make_unique<Workspace>(*smooth.gradient_world);
   }
   Workspace::Memory& m = smooth.gradient_workspace->memory();
@@ -299,25 +330,26 @@ GradientStep gradient_step(const World& world, const Tape& tape, SmoothMemory& s
 
 }  // namespace
 
-bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out) {
+GradientQuality smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out) {
   SmoothMemory& smooth = *m.smooth;
   if (relaxes_further(world)) {
     const GradientStep at = gradient_step(world, tape, smooth);
-    return smooth_jacobians(at.world, at.tape, at.m, out);
+    return worst(GradientQuality::relaxed, smooth_jacobians(at.world, at.tape, at.m, out));
   }
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
-    bool other = false;
+    GradientQuality quality = GradientQuality::exact;
     for (std::size_t half = 0; half < 2; ++half)
-      other |= smooth_jacobians(*smooth.half_world, tape.parts[half], workspace.memory(), smooth.half_jacobians[half]);
+      quality = worst(quality, smooth_jacobians(*smooth.half_world, tape.parts[half], workspace.memory(),
+                                                smooth.half_jacobians[half]));
     chain(smooth.half_jacobians[0], smooth.half_jacobians[1], out);
-    return other;
+    return quality;
   }
   begin_derivatives(world, tape, m);
   const int nv = world.nv();
   const bool direct = world.actuators().empty();
   MatrixX& by_tau = direct ? out.v_u : m.block_v;
-  const bool solved =
+  const GradientQuality contact_quality =
       smooth.derivatives.jacobians(smooth.contact, m.data, linearisation(world, tape, m), out.v_q, out.v_v, by_tau);
   if (!direct) {
     out.v_u.resize(nv, world.nu());
@@ -331,7 +363,7 @@ bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m
   const CoupledCoordinates& coupled = smooth.derivatives.coupled();
   if (smooth.contact.problem().tree == nullptr && direct) {
     move_bodies(world, tape.v_plus, m.displacement, coupled, out);
-    return !solved || tape.status != StepStatus::solved;
+    return worst(contact_quality, quality_of(tape.status));
   }
   const Integration integration(world, m.displacement, tape.v_plus);
   to_displacements(world, tape.v_plus, out.v_q, m.block_q);
@@ -341,24 +373,26 @@ bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m
   to_displacements(world, tape.v_plus, out.v_u, m.block_v);
   // columns of actuators are no coordinates
   integration.forward(out.q_u, m.block_v, out.v_u, nullptr, direct ? &coupled : nullptr);
-  return !solved || tape.status != StepStatus::solved;
+  return worst(contact_quality, quality_of(tape.status));
 }
 
-bool smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
-                StateTangent& g_state, VectorX& g_u) {
+GradientQuality smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
+                           StateTangent& g_state, VectorX& g_u) {
   SmoothMemory& smooth = *m.smooth;
   if (relaxes_further(world)) {
     const GradientStep at = gradient_step(world, tape, smooth);
-    return smooth_vjp(at.world, at.tape, at.m, g, g_state, g_u);
+    return worst(GradientQuality::relaxed, smooth_vjp(at.world, at.tape, at.m, g, g_state, g_u));
   }
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
     StateTangent& between = smooth.half_tangent;
     VectorX& g_u_after = smooth.half_u;
-    bool other = smooth_vjp(*smooth.half_world, tape.parts[1], workspace.memory(), g, between, g_u_after);
-    other |= smooth_vjp(*smooth.half_world, tape.parts[0], workspace.memory(), between, g_state, g_u);
+    const GradientQuality after =
+        smooth_vjp(*smooth.half_world, tape.parts[1], workspace.memory(), g, between, g_u_after);
+    const GradientQuality before =
+        smooth_vjp(*smooth.half_world, tape.parts[0], workspace.memory(), between, g_state, g_u);
     g_u += g_u_after;
-    return other;
+    return worst(before, after);
   }
   begin_derivatives(world, tape, m);
   set_displacement(world, tape.v_plus, m.displacement);
@@ -368,26 +402,26 @@ bool smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, cons
   integration.reverse(m.grad_q, m.delta, m.grad_v);
   from_displacements(world, tape.v_plus, m.delta);
   m.grad_v += m.delta;
-  const bool solved = smooth.derivatives.reverse(smooth.contact, m.data, linearisation(world, tape, m), m.grad_v,
-                                                 g_state.q, g_state.v, m.other_tau);
-  const bool other = !solved || tape.status != StepStatus::solved;
+  GradientQuality quality = smooth.derivatives.reverse(smooth.contact, m.data, linearisation(world, tape, m), m.grad_v,
+                                                       g_state.q, g_state.v, m.other_tau);
+  quality = worst(quality, quality_of(tape.status));
   g_state.q += m.grad_q;
   if (world.actuators().empty()) {
     g_u = m.other_tau;
-    return other;
+    return quality;
   }
   g_u.resize(world.nu());
   for (int i = 0; i < world.nu(); ++i)
     g_u[i] = m.actuation.d_u[i] * m.other_tau[world.actuators()[static_cast<std::size_t>(i)].dof];
-  return other;
+  return quality;
 }
 
-bool smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
-                StateTangent& d_next) {
-  const bool other = smooth_jacobians(world, tape, m, m.event);
+GradientQuality smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d,
+                           VectorArgument du, StateTangent& d_next) {
+  const GradientQuality quality = smooth_jacobians(world, tape, m, m.event);
   d_next.q = m.event.q_q * d.q + m.event.q_v * d.v + m.event.q_u * du;
   d_next.v = m.event.v_q * d.q + m.event.v_v * d.v + m.event.v_u * du;
-  return other;
+  return quality;
 }
 
 namespace {
@@ -420,27 +454,28 @@ SmoothParameter smooth_parameter(const StepParameter& p) {
 
 }  // namespace
 
-bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
-                                std::span<const StepParameter> parameters, StepParameterJacobians& out) {
+GradientQuality smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
+                                           std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   SmoothMemory& smooth = *m.smooth;
   if (relaxes_further(world)) {
     const GradientStep at = gradient_step(world, tape, smooth);
-    return smooth_parameter_jacobians(at.world, at.tape, at.m, parameters, out);
+    return worst(GradientQuality::relaxed, smooth_parameter_jacobians(at.world, at.tape, at.m, parameters, out));
   }
   if (!tape.parts.empty()) {
     Workspace& workspace = half_workspace(world, smooth);
     StepParameterJacobians& before = smooth.half_parameters;
-    bool other = smooth_parameter_jacobians(*smooth.half_world, tape.parts[0], workspace.memory(), parameters, before);
-    other |= smooth_parameter_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), parameters, out);
-    other |= smooth_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), m.event);
+    const GradientQuality qualities[] = {
+        smooth_parameter_jacobians(*smooth.half_world, tape.parts[0], workspace.memory(), parameters, before),
+        smooth_parameter_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), parameters, out),
+        smooth_jacobians(*smooth.half_world, tape.parts[1], workspace.memory(), m.event)};
     out.q += m.event.q_q * before.q + m.event.q_v * before.v;
     out.v += m.event.v_q * before.q + m.event.v_v * before.v;
-    return other;
+    return *std::max_element(std::begin(qualities), std::end(qualities));
   }
   smooth.parameters.clear();
   for (const StepParameter& parameter : parameters) smooth.parameters.push_back(smooth_parameter(parameter));
   begin_derivatives(world, tape, m, true);
-  const bool solved =
+  const GradientQuality contact_quality =
       smooth.derivatives.parameters(smooth.contact, m.data, linearisation(world, tape, m), smooth.parameters, out.v);
   set_displacement(world, tape.v_plus, m.displacement);
   const Integration integration(world, m.displacement, tape.v_plus);
@@ -448,7 +483,7 @@ bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace:
   to_displacements(world, tape.v_plus, out.v, m.parameters.smooth);
   set_moment_columns(world, parameters, m.parameters.moments);
   integration.forward(out.q, m.parameters.smooth, out.v, &m.parameters.moments);
-  return !solved || tape.status != StepStatus::solved;
+  return worst(contact_quality, quality_of(tape.status));
 }
 
 }  // namespace tangere

@@ -21,8 +21,10 @@ namespace tangere {
 struct SmoothMemory {
   explicit SmoothMemory(const World& world);
 
-  /// World::number of its world.
+  /// Of its world: World::number and parts_number, and its options.
   std::uint64_t world_number;
+  std::uint64_t parts_number;
+  WorldOptions options;
   SingleLevelContact contact;
   SingleLevelDerivatives derivatives;
   /// For half steps; made when first needed.
@@ -44,20 +46,22 @@ struct SmoothMemory {
   Tape gradient_tape;
 };
 
-/// Whether steps of this world are smooth. `m` then has memory of it: made anew, and cold, if it was of another world.
+/// Whether steps of this world are smooth. `m` then has memory of it: one that it has, or else a new one. It starts
+/// from the last step of a world of the same parts, and cold after one of others.
 [[nodiscard]] bool is_smooth(const World& world, Workspace::Memory& m);
 
 /// False where the numbers run away before the end of the step. `next` is not `state`.
 bool smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
                  Tape* tape);
 
-// derivatives: true if they are not those of the step, whose contact was not solved
-bool smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians& out);
-bool smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
-                StateTangent& g_state, VectorX& g_u);
-bool smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
-                StateTangent& d_next);
-bool smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
-                                std::span<const StepParameter> parameters, StepParameterJacobians& out);
+[[nodiscard]] GradientQuality smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
+                                               StepJacobians& out);
+[[nodiscard]] GradientQuality smooth_vjp(const World& world, const Tape& tape, Workspace::Memory& m,
+                                         const StateTangent& g, StateTangent& g_state, VectorX& g_u);
+[[nodiscard]] GradientQuality smooth_jvp(const World& world, const Tape& tape, Workspace::Memory& m,
+                                         const StateTangent& d, VectorArgument du, StateTangent& d_next);
+[[nodiscard]] GradientQuality smooth_parameter_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
+                                                         std::span<const StepParameter> parameters,
+                                                         StepParameterJacobians& out);
 
 }  // namespace tangere

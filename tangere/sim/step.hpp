@@ -140,8 +140,9 @@ struct Tape {
 /// bounce (GradientMode::reflection and saltation); with smooth contact also by derivatives of articulated bodies in
 /// parameters and of steps made in halves.
 ///
-/// Of a world, or of others of the same model (InputError else). With smooth contact, memory is made anew where it was
-/// of another one, and the step starts cold: where steps of several worlds take turns, each wants a workspace.
+/// Of a world, or of others of the same model (InputError else). Worlds made by World::with take turns in it without
+/// losing the warm start; with smooth contact, memory of the last four of them is kept. A step of any other world
+/// starts cold.
 class Workspace {
  public:
   explicit Workspace(const World& world);

@@ -14,6 +14,48 @@
 
 namespace tangere {
 
+std::string_view to_string(GradientMode mode) {
+  switch (mode) {
+    case GradientMode::exact:
+      return "exact";
+    case GradientMode::complementarity_aware:
+      return "complementarity_aware";
+    case GradientMode::pre_contact:
+      return "pre_contact";
+    case GradientMode::reflection:
+      return "reflection";
+    case GradientMode::saltation:
+      return "saltation";
+  }
+  return "unknown";
+}
+
+void StepJacobians::copy_to(Eigen::Ref<MatrixX> A, Eigen::Ref<MatrixX> B) const {
+  const Eigen::Index nv = q_q.rows();
+  if (A.rows() != 2 * nv || A.cols() != 2 * nv)
+    throw InputError("A", "must be " + std::to_string(2 * nv) + " x " + std::to_string(2 * nv));
+  if (B.rows() != 2 * nv || B.cols() != q_u.cols())
+    throw InputError("B", "must be " + std::to_string(2 * nv) + " x " + std::to_string(q_u.cols()));
+  A.topLeftCorner(nv, nv) = q_q;
+  A.topRightCorner(nv, nv) = q_v;
+  A.bottomLeftCorner(nv, nv) = v_q;
+  A.bottomRightCorner(nv, nv) = v_v;
+  B.topRows(nv) = q_u;
+  B.bottomRows(nv) = v_u;
+}
+
+MatrixX StepJacobians::A() const {
+  MatrixX out(2 * q_q.rows(), 2 * q_q.rows());
+  out << q_q, q_v, v_q, v_v;
+  return out;
+}
+
+MatrixX StepJacobians::B() const {
+  MatrixX out(2 * q_u.rows(), q_u.cols());
+  out << q_u, v_u;
+  return out;
+}
+
 void require_tape(const World& world, const Tape& tape) {
   if (tape.q.size() != world.nq() || tape.v.size() != world.nv() || tape.u.size() != world.nu())
     throw InputError("tape", "is not of this world");
@@ -50,10 +92,11 @@ bool is_rough(const Tape& part, std::size_t index) {
   return std::find(first, first + block.num_rows, RowSet::clamped) != first + block.num_rows;
 }
 
-bool any_rough_contact(const Tape& part) {
+GradientQuality part_quality(const Tape& part) {
+  GradientQuality quality = quality_of(part.status);
   for (std::size_t b = 0; b < part.problem.blocks.size(); ++b)
-    if (is_rough(part, b)) return true;
-  return false;
+    if (is_rough(part, b)) return worst(quality, GradientQuality::features_held);
+  return quality;
 }
 
 }  // namespace
@@ -64,13 +107,18 @@ void find_rough_contacts(const Tape& part, std::vector<int>& out) {
     if (is_rough(part, b)) out.push_back(part.problem.blocks[b].contact);
 }
 
-bool has_rough_contacts(const Tape& tape) {
+GradientQuality quality_of(StepStatus status) {
+  return status == StepStatus::solved ? GradientQuality::exact : GradientQuality::contact_unsolved;
+}
+
+GradientQuality quality_of(const Tape& tape) {
+  GradientQuality quality = part_quality(tape);
   // by the discrete rule derivatives hold the part of the restitution that is kept, which moves
-  if (!tape.bounced() && tape.problem.time_step > 0.0 && tape.restitution_kept < 1.0) return true;
-  if (any_rough_contact(tape)) return true;
+  if (!tape.bounced() && tape.problem.time_step > 0.0 && tape.restitution_kept < 1.0)
+    quality = worst(quality, GradientQuality::restitution_held);
   for (int i = 0; i < tape.num_impacts; ++i)
-    if (any_rough_contact(tape.impact(i)) || any_rough_contact(tape.after_impact(i))) return true;
-  return false;
+    quality = worst(quality, worst(part_quality(tape.impact(i)), part_quality(tape.after_impact(i))));
+  return quality;
 }
 
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDerivatives::RowUse use) {
@@ -82,6 +130,14 @@ void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDe
 }
 
 namespace {
+
+/// Smooth contact has no sets to choose others than.
+void require_mode(const World& world, GradientMode mode) {
+  if (world.options().formulation == Formulation::lcp || mode == GradientMode::exact) return;
+  throw InputError("mode", "must be exact: " + std::string(to_string(mode)) +
+                               " is for hard contact, and this world's is " +
+                               std::string(to_string(world.options().formulation)));
+}
 
 bool approximates_bounces(GradientMode mode) {
   return mode == GradientMode::reflection || mode == GradientMode::saltation;
@@ -134,12 +190,14 @@ void linearise_with_other_sets(const World& world, const Tape& tape, Workspace::
 
 }  // namespace
 
-bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out, GradientMode mode) {
+GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
+                               GradientMode mode) {
+  require_mode(world, mode);
   if (is_smooth(world, workspace.memory())) return smooth_jacobians(world, tape, workspace.memory(), out);
-  const bool rough = has_rough_contacts(tape);
+  const GradientQuality quality = quality_of(tape);
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace.memory(), &out);
-    return rough;
+    return quality;
   }
   Workspace::Memory& m = workspace.memory();
   linearise(world, tape, m);
@@ -173,7 +231,7 @@ bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, 
     integration.forward(out.q_u, m.block_v, out.v_u);
   }
   const bool approximate = approximates_bounces(mode) && approximate_bounce(world, tape, workspace, mode, out);
-  return rough || other || approximate;
+  return other || approximate ? worst(quality, GradientQuality::heuristic) : quality;
 }
 
 void require_tangent(const World& world, const char* name, const StateTangent& tangent) {
@@ -205,34 +263,35 @@ void finish_reverse(const World& world, Workspace::Memory& m, StateTangent& g_st
     g_u[i] = m.actuation.d_u[i] * m.tau[world.actuators()[static_cast<std::size_t>(i)].dof];
 }
 
-bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
-              VectorX& g_u, GradientMode mode) {
+GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g,
+                         StateTangent& g_state, VectorX& g_u, GradientMode mode) {
   require_tangent(world, "g", g);
+  require_mode(world, mode);
   Workspace::Memory& m = workspace.memory();
   if (is_smooth(world, m)) return smooth_vjp(world, tape, m, g, g_state, g_u);
   const VectorX no_impulses;
   if (tape.bounced()) {
     bounce_vjp(world, tape, m, g, no_impulses, g_state, g_u);
-    return has_rough_contacts(tape);
+    return quality_of(tape);
   }
   if (approximates_bounces(mode)) {
-    const bool other = step_jacobians(world, tape, workspace, m.event, mode);
+    const GradientQuality quality = step_jacobians(world, tape, workspace, m.event, mode);
     m.other_q = m.event.q_q.transpose() * g.q + m.event.v_q.transpose() * g.v;
     m.other_v = m.event.q_v.transpose() * g.q + m.event.v_v.transpose() * g.v;
     g_u = m.event.q_u.transpose() * g.q + m.event.v_u.transpose() * g.v;
     g_state.q = m.other_q;
     g_state.v = m.other_v;
-    return other;
+    return quality;
   }
   linearise(world, tape, m);
   reverse_integration(world, tape, g, m);
   m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
 
-  bool other = has_rough_contacts(tape);
+  GradientQuality quality = quality_of(tape);
   if (mode == GradientMode::pre_contact && classify_as_touching(tape, m)) {
     linearise_with_other_sets(world, tape, m);
     m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
-    other = true;
+    quality = worst(quality, GradientQuality::heuristic);
   }
   if (mode == GradientMode::complementarity_aware && classify_by_loss(world, tape, m)) {
     const double dt = world.options().time_step;
@@ -244,11 +303,11 @@ bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const 
       g_state.q = m.other_q;
       g_state.v = m.other_v;
       m.tau = m.other_tau;
-      other = true;
+      quality = worst(quality, GradientQuality::heuristic);
     }
   }
   finish_reverse(world, m, g_state, g_u);
-  return other;
+  return quality;
 }
 
 void forward_rows(const World& world, const Tape& tape, const StateTangent& d, VectorArgument du, Workspace::Memory& m,
@@ -268,8 +327,8 @@ void forward_rows(const World& world, const Tape& tape, const StateTangent& d, V
   integration.forward(d_next.q, m.delta, d_next.v);
 }
 
-bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
-              StateTangent& d_next) {
+GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d,
+                         VectorArgument du, StateTangent& d_next) {
   require_tangent(world, "d", d);
   require_control(world, du);
   Workspace::Memory& m = workspace.memory();
@@ -280,7 +339,7 @@ bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const 
     linearise(world, tape, m);
     forward_rows(world, tape, d, du, m, d_next);
   }
-  return has_rough_contacts(tape);
+  return quality_of(tape);
 }
 
 }  // namespace tangere

@@ -5,11 +5,14 @@
 ///   Tape tape;
 ///   (void)step(world, state, u, workspace, next, &tape);
 ///   StepJacobians jacobians;
-///   step_jacobians(world, tape, workspace, jacobians);
+///   if (step_jacobians(world, tape, workspace, jacobians) != GradientQuality::exact) …
 ///
 /// Exact, with the sets of the contact problem and the features of the contacts held: on one side of a tie they are
 /// the derivative on that side. Positions move in the tangent of multibody/configuration.hpp.
 
+#include <string_view>
+
+#include "tangere/contact/gradient_quality.hpp"
 #include "tangere/sim/step.hpp"
 
 namespace tangere {
@@ -33,6 +36,7 @@ enum class GradientMode {
   /// derivative of the step.
   saltation,
 };
+[[nodiscard]] std::string_view to_string(GradientMode mode);
 
 /// nv x nv, and nv x nu.
 struct StepJacobians {
@@ -42,17 +46,17 @@ struct StepJacobians {
   MatrixX v_q;
   MatrixX v_v;
   MatrixX v_u;
+
+  /// As one system of the state's tangent x = (δq, δv): dx' = A dx + B du. A is 2 nv x 2 nv, B is 2 nv x nu.
+  void copy_to(Eigen::Ref<MatrixX> A, Eigen::Ref<MatrixX> B) const;
+  [[nodiscard]] MatrixX A() const;
+  [[nodiscard]] MatrixX B() const;
 };
 
-/// True if they are not those of the step. With `exact` that is so where the place or the frame of a contact that takes
-/// part has no derivative (StepDiagnosis::rough_contacts), where impacts by the discrete rule keep only a part of their
-/// restitution (StepResult::restitution_kept), which is held, and after smooth contact that was not solved
-/// (StepStatus::approximate_contact), whose derivatives leave out what hovers (SmoothOptions::prune_hovering) or that
-/// found no part of its restitution to keep (contact/rebound_energy.hpp), or where overlapping bodies have one centre.
-/// complementarity_aware needs a loss: it is
-/// exact here.
-bool step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
-                    GradientMode mode = GradientMode::exact);
+/// GradientMode::complementarity_aware needs a loss: it is exact here. Modes other than exact are for hard contact
+/// (InputError).
+[[nodiscard]] GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                                             StepJacobians& out, GradientMode mode = GradientMode::exact);
 
 /// A direction in the space of states and controls, or a gradient there.
 struct StateTangent {
@@ -61,12 +65,13 @@ struct StateTangent {
 };
 
 /// The reverse product: from the gradient of a loss with respect to the next state, `g`, to those with respect to state
-/// and control. True if it is not the derivative of the step, as above.
-bool step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g, StateTangent& g_state,
-              VectorX& g_u, GradientMode mode = GradientMode::exact);
+/// and control.
+[[nodiscard]] GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& workspace,
+                                       const StateTangent& g, StateTangent& g_state, VectorX& g_u,
+                                       GradientMode mode = GradientMode::exact);
 
-/// The forward product: how the next state moves if the state moves by `d` and the control by `du`. True as above.
-bool step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d, VectorArgument du,
-              StateTangent& d_next);
+/// The forward product: how the next state moves if the state moves by `d` and the control by `du`.
+[[nodiscard]] GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& workspace,
+                                       const StateTangent& d, VectorArgument du, StateTangent& d_next);
 
 }  // namespace tangere

@@ -248,19 +248,24 @@ LcpDerivatives::RowUse rows_for(bool impulses) {
   return impulses ? LcpDerivatives::RowUse::all : LcpDerivatives::RowUse::reduced;
 }
 
-/// dv⁺ of a step without impact, or of the part before or after it. These answer whether something has no derivative.
-bool fill_part(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
-               ScratchMatrix& out, ScratchMatrix* impulses = nullptr) {
+GradientQuality quality_of(const ParameterColumns& columns) {
+  return columns.is_rough() ? GradientQuality::features_held : GradientQuality::exact;
+}
+
+/// dv⁺ of a step without impact, or of the part before or after it.
+GradientQuality fill_part(const World& world, const Tape& tape, Workspace::Memory& m,
+                          std::span<const StepParameter> parameters, ScratchMatrix& out,
+                          ScratchMatrix* impulses = nullptr) {
   linearise(world, tape, m, rows_for(impulses != nullptr));
   const SolvedStep step = solved_step(world, tape, m);
   ParameterColumns columns(world, world.model(), m.data, tape, m.derivatives, step, m.parameters);
   fill_columns(columns, tape, parameters, m.parameters, out, impulses, [](const StepParameter&) {});
-  return columns.is_rough();
+  return quality_of(columns);
 }
 
 /// v_p of an impact, and the distance there.
-bool fill_impact(const World& world, const Tape& impact, int contact, Workspace::Memory& m,
-                 std::span<const StepParameter> parameters, BounceColumns::Impact& out, bool with_impulses) {
+GradientQuality fill_impact(const World& world, const Tape& impact, int contact, Workspace::Memory& m,
+                            std::span<const StepParameter> parameters, BounceColumns::Impact& out, bool with_impulses) {
   const Model& weightless = *world.impact_model();
   prepare_impacts(world, m);
   const SolvedStep step = solved_impact(impact, m.no_force);
@@ -275,45 +280,44 @@ bool fill_impact(const World& world, const Tape& impact, int contact, Workspace:
   };
   fill_columns(columns, impact, parameters, m.parameters, out.impact, with_impulses ? &out.impulses : nullptr, correct);
   for (std::size_t i = 0; i < parameters.size(); ++i) out.distance.row(0)[i] = columns.distance(parameters[i], contact);
-  return columns.is_rough();
+  return quality_of(columns);
 }
 
 /// Of a step with impacts inside, and of all its impulses if they are asked for: answers in the chain.
-bool fill_bounce(const World& world, const Tape& tape, Workspace::Memory& m, std::span<const StepParameter> parameters,
-                 bool with_impulses) {
+GradientQuality fill_bounce(const World& world, const Tape& tape, Workspace::Memory& m,
+                            std::span<const StepParameter> parameters, bool with_impulses) {
   BounceChain& chain = bounce_chain(m);
   BounceColumns& columns = chain.columns;
   columns.reset(world.nv(), static_cast<int>(parameters.size()), tape.num_impacts);
   set_moment_columns(world, parameters, m.parameters.moments);
   columns.moments = &m.parameters.moments;
-  bool rough =
+  GradientQuality quality =
       fill_part(world, tape, m, parameters, columns.before, with_impulses ? &columns.impulses_before : nullptr);
   for (int i = 0; i < tape.num_impacts; ++i) {
     BounceColumns::Impact& impact = columns.impacts[static_cast<std::size_t>(i)];
-    rough = fill_impact(world, tape.impact(i), tape.events[static_cast<std::size_t>(i)].contact, m, parameters, impact,
-                        with_impulses) ||
-            rough;
-    rough = fill_part(world, tape.after_impact(i), m, parameters, impact.after) || rough;
+    quality = worst(quality,
+                    fill_impact(world, tape.impact(i), tape.events[i].contact, m, parameters, impact, with_impulses));
+    quality = worst(quality, fill_part(world, tape.after_impact(i), m, parameters, impact.after));
   }
   chain.linearise(world, tape, m, rows_for(with_impulses));
   chain.apply(world, tape);
-  return rough;
+  return quality;
 }
 
 }  // namespace
 
-bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
-                              std::span<const StepParameter> parameters, StepParameterJacobians& out) {
+GradientQuality step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                                         std::span<const StepParameter> parameters, StepParameterJacobians& out) {
   Workspace::Memory& m = workspace.memory();
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
   if (is_smooth(world, m)) return smooth_parameter_jacobians(world, tape, m, parameters, out);
   if (tape.bounced()) {
-    const bool rough = fill_bounce(world, tape, m, parameters, false);
+    const GradientQuality quality = fill_bounce(world, tape, m, parameters, false);
     out.q = m.chain->q();
     out.v = m.chain->v();
-    return rough || has_rough_contacts(tape);
+    return worst(quality, quality_of(tape));
   }
-  const bool rough = fill_part(world, tape, m, parameters, m.parameters.velocity);
+  const GradientQuality quality = fill_part(world, tape, m, parameters, m.parameters.velocity);
   out.v = m.parameters.velocity.view();
   // without an effect on the old position
   out.q.setZero(out.v.rows(), out.v.cols());
@@ -322,22 +326,22 @@ bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& w
   set_moment_columns(world, parameters, m.parameters.moments);
   const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);
   integration.forward(out.q, way, out.v, &m.parameters.moments);
-  return rough || has_rough_contacts(tape);
+  return worst(quality, quality_of(tape));
 }
 
-bool impulse_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
-                                 std::span<const StepParameter> parameters, MatrixX& out) {
+GradientQuality impulse_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                                            std::span<const StepParameter> parameters, MatrixX& out) {
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
-  bool rough = has_rough_contacts(tape);
+  GradientQuality quality = quality_of(tape);
   Workspace::Memory& m = workspace.memory();
   if (tape.bounced()) {
-    rough = fill_bounce(world, tape, m, parameters, true) || rough;
+    quality = worst(quality, fill_bounce(world, tape, m, parameters, true));
     out = m.chain->impulses();
   } else {
-    rough = fill_part(world, tape, m, parameters, m.parameters.velocity, &m.parameters.impulses) || rough;
+    quality = worst(quality, fill_part(world, tape, m, parameters, m.parameters.velocity, &m.parameters.impulses));
     out = m.parameters.impulses.view();
   }
-  return rough;
+  return quality;
 }
 
 }  // namespace tangere

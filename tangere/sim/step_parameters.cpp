@@ -153,7 +153,7 @@ World with_parameters(const World& world, std::span<const StepParameter> paramet
     }
     if (changed) builder.set_body(b, std::move(body));
   }
-  return World(builder.build(), world.actuators(), world.options(), world.scales());
+  return world.with_model(builder.build());
 }
 
 }  // namespace tangere

@@ -51,9 +51,10 @@ struct StepParameterJacobians {
 /// Of the next state, sets held. The friction of a pair is the smaller of two: the other one has no effect (of equals,
 /// that of the first shape counts). The constants that scale the compliance are held, which matters only where rows
 /// repeat each other and slide in different directions. Contacts whose features do not live on as a shape grows
-/// (contact/contact_size.hpp) are taken to stay where they are. True if they are not those of the step: where such a
-/// contact takes part and the size is asked for, as for step_jacobians, and after smooth contact that was not solved.
-bool step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
-                              std::span<const StepParameter> parameters, StepParameterJacobians& out);
+/// (contact/contact_size.hpp) are taken to stay where they are: features are held where such a contact takes part and
+/// the size is asked for.
+[[nodiscard]] GradientQuality step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                                                       std::span<const StepParameter> parameters,
+                                                       StepParameterJacobians& out);
 
 }  // namespace tangere

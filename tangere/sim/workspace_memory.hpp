@@ -65,8 +65,10 @@ struct Workspace::Memory {
   State start;
   bool profiling = false;
 
-  /// Smooth contact (smooth_step.hpp); null with lcp.
-  std::unique_ptr<SmoothMemory> smooth;
+  /// Smooth contact (smooth_step.hpp), the last one used first, each for a world of its own; and the one in use. Null
+  /// until a step was smooth.
+  std::vector<std::unique_ptr<SmoothMemory>> smooth_memories;
+  SmoothMemory* smooth = nullptr;
 
   // impacts inside the step (bounce.hpp); only where something has restitution
   std::unique_ptr<Data> impact_data;
@@ -147,10 +149,12 @@ void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgum
 void require_tape(const World& world, const Tape& tape);
 /// A tape, as the derivatives want it, after `actuation_derivatives` for it.
 [[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& m);
-/// Whether the place or the frame of a contact that takes part (a clamped row), in any part of the step, has no
-/// derivative.
-[[nodiscard]] bool has_rough_contacts(const Tape& tape);
-/// Likewise: the contacts of one part, into `out`.
+/// What a step says about its derivatives: whether its contact was solved.
+[[nodiscard]] GradientQuality quality_of(StepStatus status);
+/// Hard contact: the worst of all parts of the step. Features are held where the place or the frame of a contact that
+/// takes part (a clamped row) has no derivative.
+[[nodiscard]] GradientQuality quality_of(const Tape& tape);
+/// The contacts of one part that take part and have no such derivative, into `out`.
 void find_rough_contacts(const Tape& part, std::vector<int>& out);
 /// Actuators and rows of a tape, linearised. InputError if it is not of this world.
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m,

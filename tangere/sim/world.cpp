@@ -10,6 +10,7 @@
 #include "tangere/contact/smooth_support.hpp"
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/multibody/configuration.hpp"
 #include "tangere/sim/lone_body.hpp"
 
 namespace tangere {
@@ -83,27 +84,59 @@ void WorldOptions::verify() const {
     throw InputError("integrator", "smooth contact needs the semi-implicit integrator");
 }
 
-World::World(const Model& model, std::vector<Actuator> actuators, const WorldOptions& options)
-    : World(model, std::move(actuators), options, RowScales(model)) {}
+WorldOptions WorldChanges::applied_to(WorldOptions options) const {
+  if (time_step) options.time_step = *time_step;
+  if (formulation) options.formulation = *formulation;
+  if (kappa) options.smooth.kappa = *kappa;
+  if (gradient_kappa) options.smooth.gradient_kappa = *gradient_kappa;
+  if (tolerance) {
+    const bool hard = options.formulation == Formulation::lcp;
+    (hard ? options.contact.tolerance : options.smooth.tolerance) = *tolerance;
+  }
+  return options;
+}
 
-World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& options, RowScales scales)
-    : number_(next_number()),
-      model_(std::move(model)),
-      actuators_(std::move(actuators)),
-      options_(options),
-      scene_(model_),
-      scales_(std::move(scales)) {
+World::Parts::Parts(const Model& model_, std::vector<Actuator> actuators_, const RowScales& scales_, State start_)
+    : number(next_number()),
+      model(model_),
+      actuators(std::move(actuators_)),
+      scene(model),
+      scales(scales_),
+      start(std::move(start_)) {
+  verify_actuators(model, actuators);
+  verify_positions(model, actuators);
+  if (has_restitution(model)) impact_model = std::make_shared<const Model>(weightless(model));
+}
+
+World::World(const Model& model, std::vector<Actuator> actuators, const WorldOptions& options)
+    : World(std::make_shared<const Parts>(model, std::move(actuators), RowScales(model),
+                                          State{neutral_configuration(model), VectorX::Zero(model.nv())}),
+            options) {}
+
+World::World(const Scene& scene, const WorldChanges& changes)
+    : World(std::make_shared<const Parts>(scene.robot.model, scene.robot.actuators, RowScales(scene.robot.model),
+                                          State{scene.q, scene.v}),
+            changes.applied_to({.time_step = scene.time_step})) {}
+
+World World::with(const WorldChanges& changes) const { return World(parts_, changes.applied_to(options_)); }
+
+World World::with_options(const WorldOptions& options) const { return World(parts_, options); }
+
+World World::with_model(const Model& model) const {
+  return World(std::make_shared<const Parts>(model, actuators(), scales(), default_state()), options_);
+}
+
+World::World(std::shared_ptr<const Parts> parts, const WorldOptions& options)
+    : number_(next_number()), parts_(std::move(parts)), options_(options) {
   options_.verify();
-  verify_actuators(model_, actuators_);
-  verify_positions(model_, actuators_);
+  const Model& model = parts_->model;
   if (options_.formulation != Formulation::lcp) require_smooth_support(options_.contact);
-  if (has_restitution(model_)) impact_model_ = std::make_shared<const Model>(weightless(model_));
   lone_bodies_ =
-      find_lone_bodies(model_, options_.formulation == Formulation::lcp ? find_lone_links(model_)
-                                                                        : find_free_movers(model_, options_.contact));
-  implicit_inertia_.setZero(model_.nv());
-  implicit_damping_.setZero(model_.nv());
-  for (const Joint& joint : model_.joints()) {
+      find_lone_bodies(model, options_.formulation == Formulation::lcp ? find_lone_links(model)
+                                                                       : find_free_movers(model, options_.contact));
+  implicit_inertia_.setZero(model.nv());
+  implicit_damping_.setZero(model.nv());
+  for (const Joint& joint : model.joints()) {
     if (joint.spec.type == JointType::free) {
       free_dofs_.push_back(joint.first_v);
       const bool alone = std::any_of(lone_bodies_.begin(), lone_bodies_.end(),
@@ -112,7 +145,7 @@ World::World(Model model, std::vector<Actuator> actuators, const WorldOptions& o
       continue;
     }
     for (int k = joint.first_v; k < joint.first_v + joint.nv; ++k) {
-      const DofSpec& dof = model_.dofs()[static_cast<std::size_t>(k)];
+      const DofSpec& dof = model.dofs()[static_cast<std::size_t>(k)];
       implicit_damping_[k] = options_.time_step * dof.stiffness;
       implicit_inertia_[k] = options_.time_step * (dof.damping + implicit_damping_[k]);
     }

@@ -1,13 +1,14 @@
 #pragma once
 
 /// A world to simulate: a model (any number of robots, free and fixed bodies), its actuators, and how steps are made.
-/// Constant once made, shared between threads.
+/// Constant once made, shared between threads, cheap to copy.
 ///
-///   const Scene scene = load_scene("scenes/arm.json");
-///   const World world(scene.robot.model, scene.robot.actuators, {.time_step = scene.time_step});
+///   const World world(load_scene("scenes/arm.json"));
+///   const World smooth = world.with({.formulation = Formulation::single_level, .kappa = 1e-3});
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tangere/contact/collision_scene.hpp"
@@ -16,6 +17,7 @@
 #include "tangere/contact/smooth_options.hpp"
 #include "tangere/multibody/actuator.hpp"
 #include "tangere/multibody/model.hpp"
+#include "tangere/sim/scene.hpp"
 
 namespace tangere {
 
@@ -38,6 +40,26 @@ struct WorldOptions {
 
   /// Throws InputError naming the first field out of range.
   void verify() const;
+  bool operator==(const WorldOptions&) const = default;
+};
+
+/// Changes to the options of a world. What is not given stays as it is.
+struct WorldChanges {
+  /// Seconds.
+  std::optional<double> time_step{};
+  std::optional<Formulation> formulation{};
+  /// SmoothOptions::kappa and gradient_kappa.
+  std::optional<double> kappa{};
+  std::optional<double> gradient_kappa{};
+  /// ContactOptions::tolerance with hard contact, SmoothOptions::tolerance with smooth contact.
+  std::optional<double> tolerance{};
+
+  [[nodiscard]] WorldOptions applied_to(WorldOptions options) const;
+};
+
+struct State {
+  VectorX q;
+  VectorX v;
 };
 
 /// A free body that nothing hangs from, and the bodies fixed to it: its moments in the axes of its joint, the inertia
@@ -54,21 +76,34 @@ class World {
   /// Without actuators the control is the generalised force itself. Throws InputError for wrong options, actuators of
   /// coordinates that do not exist, and half-spaces that move.
   explicit World(const Model& model, std::vector<Actuator> actuators = {}, const WorldOptions& options = {});
-  /// With the scales of another world of the same bodies and joints.
-  World(Model model, std::vector<Actuator> actuators, const WorldOptions& options, RowScales scales);
+  /// Everything in a scene, with its time step unless `changes` has another one.
+  explicit World(const Scene& scene, const WorldChanges& changes = {});
+
+  /// The same bodies, joints and scales, stepped in another way. Shares all that is large; workspaces keep their warm
+  /// starts.
+  [[nodiscard]] World with(const WorldChanges& changes) const;
+  [[nodiscard]] World with_options(const WorldOptions& options) const;
+  /// The same scales of compliances, options, actuators and start for another model of the same bodies and joints.
+  [[nodiscard]] World with_model(const Model& model) const;
 
   /// Worlds that have the same number are the same: copies of one.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  [[nodiscard]] const Model& model() const { return model_; }
-  [[nodiscard]] const std::vector<Actuator>& actuators() const { return actuators_; }
+  /// Worlds that have the same number here are of the same bodies, joints, actuators and scales.
+  [[nodiscard]] std::uint64_t parts_number() const { return parts_->number; }
+  [[nodiscard]] const Model& model() const { return parts_->model; }
+  [[nodiscard]] const std::vector<Actuator>& actuators() const { return parts_->actuators; }
   [[nodiscard]] const WorldOptions& options() const { return options_; }
-  [[nodiscard]] const CollisionScene& scene() const { return scene_; }
+  [[nodiscard]] const CollisionScene& scene() const { return parts_->scene; }
   /// How easily its bodies move, in general: what compliances are relative to.
-  [[nodiscard]] const RowScales& scales() const { return scales_; }
-  [[nodiscard]] int nq() const { return model_.nq(); }
-  [[nodiscard]] int nv() const { return model_.nv(); }
+  [[nodiscard]] const RowScales& scales() const { return parts_->scales; }
+  [[nodiscard]] int nq() const { return model().nq(); }
+  [[nodiscard]] int nv() const { return model().nv(); }
   /// The size of a control.
-  [[nodiscard]] int nu() const { return actuators_.empty() ? model_.nv() : static_cast<int>(actuators_.size()); }
+  [[nodiscard]] int nu() const { return actuators().empty() ? nv() : static_cast<int>(actuators().size()); }
+  /// The state of its scene; else the neutral configuration at rest.
+  [[nodiscard]] const State& default_state() const { return parts_->start; }
+  /// Zero.
+  [[nodiscard]] VectorX default_control() const { return VectorX::Zero(nu()); }
   /// First velocity coordinates of the free joints.
   [[nodiscard]] const std::vector<int>& free_dofs() const { return free_dofs_; }
   /// The free bodies that nothing hangs from, and the other free joints, of which only the linear momentum is kept in
@@ -79,28 +114,32 @@ class World {
   /// that they are stable however strong. (Those of free joints act on the old one: 0.)
   [[nodiscard]] const VectorX& implicit_inertia() const { return implicit_inertia_; }
   /// The model without gravity, springs and dampers, whose impacts bounce; null if nothing has restitution.
-  [[nodiscard]] const Model* impact_model() const { return impact_model_.get(); }
+  [[nodiscard]] const Model* impact_model() const { return parts_->impact_model.get(); }
   /// dt stiffness, likewise.
   [[nodiscard]] const VectorX& implicit_damping() const { return implicit_damping_; }
 
  private:
+  /// What worlds that are stepped in different ways have in common.
+  struct Parts {
+    Parts(const Model& model_, std::vector<Actuator> actuators_, const RowScales& scales_, State start_);
+    std::uint64_t number;
+    Model model;
+    std::vector<Actuator> actuators;
+    CollisionScene scene;
+    RowScales scales;
+    std::shared_ptr<const Model> impact_model;
+    State start;
+  };
+  World(std::shared_ptr<const Parts> parts, const WorldOptions& options);
+
   std::uint64_t number_;
-  Model model_;
-  std::vector<Actuator> actuators_;
+  std::shared_ptr<const Parts> parts_;
   WorldOptions options_;
-  CollisionScene scene_;
-  RowScales scales_;
   std::vector<int> free_dofs_;
   std::vector<int> floating_dofs_;
   std::vector<LoneBody> lone_bodies_;
-  std::shared_ptr<const Model> impact_model_;
   VectorX implicit_inertia_;
   VectorX implicit_damping_;
-};
-
-struct State {
-  VectorX q;
-  VectorX v;
 };
 
 }  // namespace tangere

@@ -161,7 +161,7 @@ TEST_P(GoldenRollout, SameBitsOverCheckpoints) {
     rollout.run(start, controls);
     StateTangent g_start;
     MatrixX g_controls;
-    rollout.reverse(gradients, g_start, g_controls);
+    (void)rollout.reverse(gradients, g_start, g_controls);
     Fnv1a hash;
     hash.add(rollout.states());
     hash.add(g_start.q);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "tangere/math/random.hpp"
@@ -11,6 +13,7 @@
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/manifold.hpp"
 #include "tests/support/matrix_near.hpp"
+#include "tests/support/random_shapes.hpp"
 
 namespace tangere::test {
 namespace {
@@ -83,6 +86,39 @@ TEST(ManifoldAhead, SeesWhatMeets) {
   EXPECT_GT(met, 300);
   EXPECT_LE(missed, met / 100);
   EXPECT_LE(4 * missed, missed_before);
+}
+
+/// How far a point is outside a shape, negative inside.
+double outside(const Shape& shape, const Pose& X, const Vector3& p, DistanceWorkspace& workspace) {
+  const double radius = 1e-6;
+  return distance(shape, X, Sphere{radius}, Pose::translation(p), {}, workspace).distance + radius;
+}
+
+/// Every point belongs to its shape, of curved sums, too, whose edges move with the normal.
+TEST(ManifoldAhead, PointsBelongToTheShapes) {
+  ManifoldWorkspace workspace;
+  DistanceWorkspace distances;
+  long judged = 0;
+  for (const std::string_view type : bounded_types()) {
+    Random random(17);
+    for (int trial = 0; trial < 2000; ++trial) {
+      SCOPED_TRACE(std::string(type) + ", trial " + std::to_string(trial));
+      const Shape A = random_shape("minkowski_sum", random);
+      const Shape B = random_shape(type, random);
+      const Pose X_WA(random.rotation(), Vector3::Zero());
+      const Vector3 p_B = 3.0 * random.unit_vector();
+      Pose X_WB(random.rotation(), p_B);
+      const Distance apart = distance(A, X_WA, B, X_WB, {}, distances);
+      X_WB.p -= (apart.distance - random.uniform(-0.03, 0.2)) * apart.normal;
+      const Manifold& seen = manifold(A, X_WA, B, X_WB, {.margin = 0.2, .ahead = true}, workspace);
+      for (const ContactPoint& point : seen.contacts()) {
+        ++judged;
+        ASSERT_LE(outside(A, X_WA, point.p_A, distances), 1e-8);
+        ASSERT_LE(outside(B, X_WB, point.p_B, distances), 1e-8);
+      }
+    }
+  }
+  EXPECT_GT(judged, 20000);
 }
 
 /// Points ahead move as differences say, as long as they are made of the same features.

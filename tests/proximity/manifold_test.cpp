@@ -105,6 +105,38 @@ TEST(Manifold, BoxOnFlat) {
   expect_points(slab, box, Pose(R, {0, 0, 0.49 + std::sqrt(0.75)}), -0.01, {{0, 0, 0.5}});
 }
 
+/// Padded faces tilted within the angular tolerance, so little above a plane that the corners of the face are beyond
+/// the margin and only the lowest point is within.
+TEST(Manifold, PaddedFaceAtTheMarginOfAPlane) {
+  Random random(3);
+  ManifoldWorkspace workspace;
+  DistanceWorkspace distances;
+  const Shape rounded = RoundedPolytope{Polytope::from_vertices(0.4 * cube_corners()), 0.1};
+  const Shape sum = MinkowskiSum{{{Box{{1, 0.7, 0.5}}, {}}, {Sphere{0.1}, {}}}};
+  const Shape pad = PaddedPolygon{(MatrixX2(4, 2) << 1, 0, -1, 0, 0, 1, 0, -1).finished(),
+                                  (VectorX(4) << 0.5, 0.5, 0.4, 0.4).finished(), 0.1};
+  const Shape lying = Capsule{0.2, 1.0};
+  for (const Shape& shape : {rounded, sum, pad, lying}) {
+    for (int trial = 0; trial < 2000; ++trial) {
+      SCOPED_TRACE(std::string(shape.type_name()) + ", trial " + std::to_string(trial));
+      const double angle = random.uniform(0.0, 2.0 * kPi);
+      const double tilt = random.uniform(0.0, 0.0099);
+      Pose X(so3::exp(tilt * Vector3(std::cos(angle), std::sin(angle), 0.0)), {0, 0, 1});
+      X.p[2] -= distance(plane(), {}, shape, X, {}, distances).distance - random.uniform(0.99e-3, 1e-3);
+      const Distance nearest = distance(plane(), {}, shape, X, {}, distances);
+      const Manifold& found = manifold(plane(), {}, shape, X, {}, workspace);
+      ASSERT_GE(found.num_points, 1);
+      double least = 1.0;
+      for (const ContactPoint& point : found.contacts()) {
+        least = std::min(least, point.distance);
+        ASSERT_NEAR(point.p_A[2], 0.0, 1e-12);
+        ASSERT_NEAR(point.p_B[2], point.distance, 1e-12);
+      }
+      ASSERT_NEAR(least, nearest.distance, 1e-5);
+    }
+  }
+}
+
 TEST(Manifold, CrossedEdges) {
   const Shape box = Box{{1, 1, 1}};
   const Matrix3 on_edge = so3::exp(Vector3(0.25 * kPi, 0, 0));

@@ -162,7 +162,7 @@ void expect_derivatives(const Crowd& crowd, int steps) {
   ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
   ASSERT_GE(tape.problem.num_rows(), 64);
   StepJacobians jacobians;
-  step_jacobians(world, tape, workspace, jacobians);
+  (void)step_jacobians(world, tape, workspace, jacobians);
   MatrixX all(nv, 2 * nv + world.nu());
   all << jacobians.v_q, jacobians.v_v, jacobians.v_u;
 

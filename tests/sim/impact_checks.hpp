@@ -89,7 +89,7 @@ inline void expect_derivatives(const World& world, const State& state, const Vec
     if (bound_of(world, parameter, parameter_values(world, std::span(&parameter, 1))[0]) != Bound::skip)
       parameters.push_back(parameter);
   StepParameterJacobians by_parameters;
-  step_parameter_jacobians(world, made.tape, workspace, parameters, by_parameters);
+  (void)step_parameter_jacobians(world, made.tape, workspace, parameters, by_parameters);
   const VectorX values = parameter_values(world, parameters);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);

@@ -290,7 +290,7 @@ TEST(ImpactsWithRows, GradientOfTheMotionOverABox) {
   gradients.back().q = VectorX::Unit(scene.world.nv(), 8);
   StateTangent g;
   MatrixX g_controls;
-  rollout.reverse(gradients, g, g_controls);
+  (void)rollout.reverse(gradients, g, g_controls);
   const VectorX expected =
       finite_difference_gradient([&](const VectorX& d) { return height_after(1.0 + d[0], d[1]); }, 2, 1e-4);
   EXPECT_NEAR(g.q[8], expected[0], 0.01 * expected.norm());

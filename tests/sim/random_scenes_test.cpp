@@ -96,7 +96,7 @@ class Differences {
 
   Comparison compare() {
     StepJacobians jacobians;
-    step_jacobians(world_, tape_, workspace_, jacobians);
+    (void)step_jacobians(world_, tape_, workspace_, jacobians);
     const int nv = world_.nv();
     const int nu = world_.nu();
     const double dt = world_.options().time_step;

@@ -12,7 +12,7 @@ namespace {
 World with(const World& world, Redundancy redundancy) {
   WorldOptions options = world.options();
   options.contact.redundancy = redundancy;
-  return World(world.model(), world.actuators(), options, world.scales());
+  return world.with_options(options);
 }
 
 class LeastSquares : public testing::TestWithParam<StepCase> {};
@@ -86,7 +86,7 @@ TEST_P(RowReduction, ChangesNothingButRounding) {
   for (const int i : {0, 1}) {
     WorldOptions options = world.options();
     options.contact.reduce_rows = i == 0;
-    const World other(world.model(), world.actuators(), options, world.scales());
+    const World other = world.with_options(options);
     Workspace workspace(other);
     State next;
     Tape tape;

@@ -65,7 +65,7 @@ TEST_P(RolloutGradient, IsThatOfTheRollout) {
   EXPECT_EQ(rollout.num_approximate(), 0);
   StateTangent g;
   MatrixX g_controls;
-  rollout.reverse(loss.gradients(rollout.states()), g, g_controls);
+  (void)rollout.reverse(loss.gradients(rollout.states()), g, g_controls);
 
   const int nv = one.world.nv();
   VectorX actual(2 * nv);
@@ -103,7 +103,7 @@ TEST(Rollout, CheckpointsChangeNothing) {
   for (const int max_tapes : {1000, 103, 17, 10, 1}) {
     Rollout rollout(one.world, {.max_tapes = max_tapes});
     rollout.run(one.state, controls);
-    rollout.reverse(loss.gradients(rollout.states()), g, g_controls);
+    (void)rollout.reverse(loss.gradients(rollout.states()), g, g_controls);
     if (max_tapes == 1000) {
       expected = g;
       expected_controls = g_controls;
@@ -123,7 +123,7 @@ TEST(Rollout, RefusesWhatDoesNotFit) {
     EXPECT_THROW(rollout.run({VectorX::Zero(3), VectorX::Zero(6)}, MatrixX::Zero(6, steps)), InputError);
   StateTangent g;
   MatrixX g_controls;
-  EXPECT_THROW(rollout.reverse({}, g, g_controls), InputError);
+  EXPECT_THROW((void)rollout.reverse({}, g, g_controls), InputError);
   MatrixX controls = MatrixX::Zero(6, 3);
   controls(0, 2) = std::numeric_limits<double>::quiet_NaN();
   try {
@@ -154,7 +154,7 @@ TEST(Drone, TakesOffOnlyWithComplementarityAwareGradients) {
       gradients.back().q = VectorX::Constant(1, -2.0 * (4.2 - height));
       StateTangent g;
       MatrixX g_controls;
-      rollout.reverse(gradients, g, g_controls);
+      (void)rollout.reverse(gradients, g, g_controls);
       controls = (controls - 10.0 * g_controls).cwiseMax(-10.0).cwiseMin(10.0);
     }
     return losses;

@@ -38,7 +38,7 @@ struct Derivatives {
   MatrixX parameters;
   VectorX reverse;
   VectorX forward;
-  bool other = false;
+  GradientQuality quality = GradientQuality::exact;
 };
 
 Derivatives derivatives_of(const StepCase& scene) {
@@ -49,20 +49,20 @@ Derivatives derivatives_of(const StepCase& scene) {
   EXPECT_EQ(step(world, scene.state, at_ease(world), workspace, next, &tape).status, StepStatus::solved);
   Derivatives out;
   StepJacobians J;
-  out.other = step_jacobians(world, tape, workspace, J);
+  out.quality = step_jacobians(world, tape, workspace, J);
   out.jacobians = all_columns(J);
   const VectorX ones = VectorX::LinSpaced(world.nv(), -1.0, 2.0);
   StateTangent back;
   VectorX g_u;
-  out.other |= step_vjp(world, tape, workspace, {ones, -ones}, back, g_u);
+  out.quality = worst(out.quality, step_vjp(world, tape, workspace, {ones, -ones}, back, g_u));
   out.reverse.resize(2 * world.nv() + world.nu());
   out.reverse << back.q, back.v, g_u;
   StateTangent forward;
-  out.other |= step_jvp(world, tape, workspace, {ones, -ones}, VectorX::Ones(world.nu()), forward);
+  out.quality = worst(out.quality, step_jvp(world, tape, workspace, {ones, -ones}, VectorX::Ones(world.nu()), forward));
   out.forward.resize(2 * world.nv());
   out.forward << forward.q, forward.v;
   StepParameterJacobians P;
-  out.other |= step_parameter_jacobians(world, tape, workspace, all_step_parameters(world), P);
+  out.quality = worst(out.quality, step_parameter_jacobians(world, tape, workspace, all_step_parameters(world), P));
   out.parameters.resize(2 * world.nv(), P.q.cols());
   out.parameters << P.q, P.v;
   return out;
@@ -75,7 +75,7 @@ TEST(SmoothRelaxation, DerivativesAreThoseOfTheRelaxedStep) {
       const Derivatives stiff = derivatives_of(scene_at(kStiff, 0.0, formulation));
       const Derivatives relaxed = derivatives_of(scene_at(kappa, 0.0, formulation));
       const Derivatives asked = derivatives_of(scene_at(kStiff, kappa, formulation));
-      EXPECT_EQ(asked.other, relaxed.other);
+      EXPECT_EQ(asked.quality, worst(GradientQuality::relaxed, relaxed.quality));
       EXPECT_NEAR_RELATIVE(asked.jacobians, relaxed.jacobians, 1e-6);
       EXPECT_NEAR_RELATIVE(asked.reverse, relaxed.reverse, 1e-6);
       EXPECT_NEAR_RELATIVE(asked.forward, relaxed.forward, 1e-6);
@@ -98,7 +98,7 @@ TEST(SmoothRelaxation, DerivativesOfJointsToo) {
   const Derivatives stiff = pendulum_at(kStiff, 0.0);
   const Derivatives relaxed = pendulum_at(1e-2, 0.0);
   const Derivatives asked = pendulum_at(kStiff, 1e-2);
-  EXPECT_FALSE(asked.other);
+  EXPECT_EQ(asked.quality, GradientQuality::relaxed);
   EXPECT_NEAR_RELATIVE(asked.jacobians, relaxed.jacobians, 1e-6);
   EXPECT_NEAR_RELATIVE(asked.reverse, relaxed.reverse, 1e-6);
   EXPECT_NEAR_RELATIVE(asked.parameters, relaxed.parameters, 1e-6);

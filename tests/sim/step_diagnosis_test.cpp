@@ -73,7 +73,7 @@ TEST_P(Diagnosis, ReachesAsFarAsTheSetsHold) {
 
 struct Flags {
   std::vector<int> rough_contacts;
-  std::array<bool, 5> answers{};
+  std::array<GradientQuality, 5> answers{};
 };
 
 /// What a diagnosis names, and what all derivatives answer.
@@ -104,11 +104,11 @@ TEST(RoughContacts, CoincidentCentres) {
   };
   const Flags same = flags_of(balls(Vector3::Zero()));
   EXPECT_EQ(same.rough_contacts, std::vector<int>{0});
-  for (const bool answer : same.answers) EXPECT_TRUE(answer);
+  for (const GradientQuality answer : same.answers) EXPECT_EQ(answer, GradientQuality::features_held);
   for (const Vector3& apart : {Vector3(0.0, 0.01, 0.19), Vector3(0.0, 0.0, 0.5)}) {
     const Flags smooth = flags_of(balls(apart));
     EXPECT_TRUE(smooth.rough_contacts.empty());
-    for (const bool answer : smooth.answers) EXPECT_FALSE(answer);
+    for (const GradientQuality answer : smooth.answers) EXPECT_EQ(answer, GradientQuality::exact);
   }
 }
 
@@ -121,11 +121,11 @@ TEST(RoughContacts, CoincidentAxes) {
   };
   const Flags same = capsules(0.0, 0.0);
   EXPECT_FALSE(same.rough_contacts.empty());
-  for (const bool answer : same.answers) EXPECT_TRUE(answer);
+  for (const GradientQuality answer : same.answers) EXPECT_EQ(answer, GradientQuality::features_held);
   for (const double angle : {0.0, 0.5}) {
     const Flags smooth = capsules(angle, 0.199);
     EXPECT_TRUE(smooth.rough_contacts.empty()) << angle;
-    for (const bool answer : smooth.answers) EXPECT_FALSE(answer) << angle;
+    for (const GradientQuality answer : smooth.answers) EXPECT_EQ(answer, GradientQuality::exact) << angle;
   }
 }
 
@@ -219,10 +219,10 @@ TEST(Tapes, AreOfOneFormulation) {
       StateTangent g{VectorX::Zero(user.nv()), VectorX::Zero(user.nv())};
       StateTangent out;
       VectorX g_u;
-      EXPECT_THROW(step_jacobians(user, tape, other, jacobians), InputError);
-      EXPECT_THROW(step_vjp(user, tape, other, g, out, g_u), InputError);
-      EXPECT_THROW(step_jvp(user, tape, other, g, one.u, out), InputError);
-      EXPECT_THROW(step_parameter_jacobians(user, tape, other, {}, parameters), InputError);
+      EXPECT_THROW((void)step_jacobians(user, tape, other, jacobians), InputError);
+      EXPECT_THROW((void)step_vjp(user, tape, other, g, out, g_u), InputError);
+      EXPECT_THROW((void)step_jvp(user, tape, other, g, one.u, out), InputError);
+      EXPECT_THROW((void)step_parameter_jacobians(user, tape, other, {}, parameters), InputError);
       EXPECT_THROW((void)diagnose_step(user, tape, other), InputError);
     }
   }

@@ -1,0 +1,36 @@
+#pragma once
+
+/// How far the derivatives of a step are derivatives of that step.
+
+#include <algorithm>
+#include <string_view>
+
+namespace tangere {
+
+/// From the best to the worst. Derivatives that combine several parts have the worst of their qualities.
+enum class GradientQuality {
+  /// The derivative of the step. At a tie of contact sets it is the one on one side.
+  exact,
+  /// The derivative of the step at another relaxation, as asked for (SmoothOptions::gradient_kappa).
+  relaxed,
+  /// The derivative for other contact sets than the step's, as asked for (GradientMode).
+  heuristic,
+  /// An impact keeps only a part of its restitution, and derivatives hold that part (StepResult::restitution_kept).
+  restitution_held,
+  /// The place or the frame of a contact that takes part has no derivative: parallel edges, coincident centres, corners
+  /// that do not live on as a shape grows. Derivatives hold it.
+  features_held,
+  /// Smooth contact: pairs that hover are left out (SmoothOptions::prune_hovering).
+  hovering_left_out,
+  /// Clamped rows contradict each other: the derivative is the one of least norm.
+  rows_contradict,
+  /// The contact of the step, or of its linearisation, was not solved (StepStatus::approximate_contact).
+  contact_unsolved,
+};
+inline constexpr int kNumGradientQualities = 8;
+
+[[nodiscard]] std::string_view to_string(GradientQuality quality);
+
+[[nodiscard]] constexpr GradientQuality worst(GradientQuality a, GradientQuality b) { return std::max(a, b); }
+
+}  // namespace tangere
