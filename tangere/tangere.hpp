@@ -35,8 +35,10 @@
 #include "tangere/multibody/model.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
 #include "tangere/multibody/parameters.hpp"
+#include "tangere/multibody/points.hpp"
 
 // steps with contact, and their derivatives
+#include "tangere/sim/batch.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
 #include "tangere/sim/rollout.hpp"
 #include "tangere/sim/simulator.hpp"
@@ -46,8 +48,18 @@
 #include "tangere/sim/step_parameters.hpp"
 #include "tangere/sim/world.hpp"
 
+// optimal control
+#include "tangere/trajopt/constraints.hpp"
+#include "tangere/trajopt/costs.hpp"
+#include "tangere/trajopt/keep_apart.hpp"
+#include "tangere/trajopt/optimizer.hpp"
+#include "tangere/trajopt/problem.hpp"
+#include "tangere/trajopt/restarts.hpp"
+#include "tangere/trajopt/verification.hpp"
+
 // files
 #include "tangere/io/mesh_file.hpp"
+#include "tangere/io/problem_file.hpp"
 #include "tangere/io/query.hpp"
 #include "tangere/io/recording.hpp"
 #include "tangere/io/recording_export.hpp"

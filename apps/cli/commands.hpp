@@ -50,8 +50,16 @@ struct SimulateArguments {
   int steps = 1000;
   /// Disturbs the velocities of the start.
   std::optional<std::uint64_t> seed;
-  /// The same in every step; empty: zero.
+  /// The same in every step; empty: that of the keyframe, or zero.
   std::vector<double> u;
+  /// A state of the file to start from, by name, under its control; empty: the start of the file.
+  std::string keyframe;
+  /// A file with the control of every step (apps/cli/controls.hpp).
+  std::string controls;
+  /// Servos keep the positions of the start.
+  bool hold = false;
+  /// A file for the Jacobians of every step, a line of JSON each; empty: none.
+  std::string jacobians;
   /// `fixed` or `free`.
   std::string base = "fixed";
   std::vector<std::string> package_paths;

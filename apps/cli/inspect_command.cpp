@@ -26,9 +26,21 @@
 namespace tangere::cli {
 namespace {
 
+VectorX passive_forces(const Model& model, const VectorX& q, const VectorX& v) {
+  VectorX forces = VectorX::Zero(model.nv());
+  for (const Joint& joint : model.joints()) {
+    for (int k = 0; k < joint.nv; ++k) {
+      const DofSpec& dof = model.dofs()[joint.first_v + k];
+      forces[joint.first_v + k] = -dof.damping * v[joint.first_v + k];
+      if (joint.nq == joint.nv) forces[joint.first_v + k] -= dof.stiffness * (q[joint.first_q + k] - dof.rest);
+    }
+  }
+  return forces;
+}
+
 Evaluation evaluate(const Model& model, const VectorX& q, const VectorX& v) {
   Data data(model);
-  Evaluation out{q, v, {}, Vector3::Zero(), 0.0, 0.0, {}, {}};
+  Evaluation out{q, v, {}, Vector3::Zero(), 0.0, 0.0, {}, {}, passive_forces(model, q, v)};
   forward_kinematics(model, data, q, v);
   for (int b = 0; b < model.num_bodies(); ++b) out.poses.push_back(body_pose(model, data, b));
   if (model.total_mass() > 0.0) out.center_of_mass = center_of_mass(model, data);

@@ -158,7 +158,11 @@ Json constraint_json(const Model& model, const LoopConstraint& constraint) {
 }
 
 Json notice_json(const Notice& notice) {
-  return {{"file", notice.file}, {"line", notice.line}, {"element", notice.element}, {"text", notice.text}};
+  return {{"file", notice.file},
+          {"line", notice.line},
+          {"element", notice.element},
+          {"text", notice.text},
+          {"rank", to_string(notice.rank)}};
 }
 
 Json evaluation_json(const Model& model, const Evaluation& state) {
@@ -173,6 +177,7 @@ Json evaluation_json(const Model& model, const Evaluation& state) {
   out["kinetic_energy"] = state.kinetic;
   out["potential_energy"] = state.potential;
   out["bias_force"] = numbers(state.bias);
+  out["passive_force"] = numbers(state.passive);
   out["mass_matrix"] = rows(state.M);
   return out;
 }
@@ -194,6 +199,11 @@ std::string scene_json(const Scene& scene, const std::optional<Evaluation>& stat
       list_of(model.constraints(), [&](const LoopConstraint& each) { return constraint_json(model, each); });
   out["excluded_pairs"] = list_of(model.excluded_pairs(), [&](const std::pair<int, int>& pair) {
     return Json::array({body_name(model, pair.first), body_name(model, pair.second)});
+  });
+  out["frames"] = list_of(model.frames(), [&](const NamedFrame& frame) {
+    Json each = {{"name", frame.name}, {"body", body_name(model, frame.body)}};
+    each.update(pose_json(frame.X_BF));
+    return each;
   });
   if (state) out["state"] = evaluation_json(model, *state);
   out["notices"] = list_of(robot.notices, notice_json);

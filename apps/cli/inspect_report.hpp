@@ -21,6 +21,8 @@ struct Evaluation {
   double potential;
   MatrixX M;
   VectorX bias;
+  /// Of springs and dampers, which the bias has with the other sign.
+  VectorX passive;
 };
 
 /// Tables: bodies, joints, shapes, actuators, and all notices.

@@ -234,7 +234,18 @@ std::string heading(const Robot& robot) {
 std::string notices(const Robot& robot) {
   if (robot.notices.empty()) return "";
   std::string text = formatted("\n%zu notice%s\n", robot.notices.size(), robot.notices.size() == 1 ? "" : "s");
-  for (const Notice& notice : robot.notices) text += "  " + to_string(notice) + "\n";
+  // the most important first; of many the rest is counted
+  constexpr std::size_t kPrinted = 40;
+  for (std::size_t i = 0; i < robot.notices.size(); ++i) {
+    const Notice& notice = robot.notices[i];
+    const bool first = i == 0 || robot.notices[i - 1].rank != notice.rank;
+    const auto count = std::count_if(robot.notices.begin(), robot.notices.end(),
+                                     [&](const Notice& each) { return each.rank == notice.rank; });
+    if (first)
+      text += formatted("  %s: %d\n", std::string(tangere::to_string(notice.rank)).c_str(), static_cast<int>(count));
+    if (i < kPrinted) text += "    " + to_string(notice) + "\n";
+  }
+  if (robot.notices.size() > kPrinted) text += formatted("  the first %zu are printed; all with --json\n", kPrinted);
   return text;
 }
 

@@ -87,6 +87,17 @@ int run(int argc, char** argv) {
   simulate_command->add_option("--steps", simulate.steps, "Number of steps")->capture_default_str();
   simulate_command->add_option("--u", simulate.u, "Control, the same in every step: nu numbers, by commas (default: 0)")
       ->delimiter(',');
+  simulate_command->add_option("--keyframe", simulate.keyframe,
+                               "State of the file to start from, by name, under its control");
+  simulate_command
+      ->add_option("--controls", simulate.controls,
+                   "File with the control of every step: lines of numbers (.csv) or a list of lists (.json); the last "
+                   "one is kept")
+      ->excludes("--u");
+  simulate_command->add_flag("--hold", simulate.hold, "Servos keep the positions of the start")
+      ->excludes("--u", "--controls");
+  simulate_command->add_option("--jacobians", simulate.jacobians,
+                               "File to write A and B of every step to: a line of JSON each");
   simulate_command
       ->add_option("--seed", simulate.seed,
                    "Disturb the velocities of the start by normal random numbers, 0.01 m/s or rad/s (default: not)")

@@ -7,12 +7,14 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
 #include "apps/cli/audience.hpp"
 #include "apps/cli/commands.hpp"
+#include "apps/cli/controls.hpp"
 #include "apps/cli/distinct_files.hpp"
 #include "apps/cli/interrupt.hpp"
 #include "apps/cli/progress.hpp"
@@ -26,6 +28,7 @@
 #include "tangere/math/random.hpp"
 #include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/kinematics.hpp"
+#include "tangere/sim/step_derivatives.hpp"
 
 namespace tangere::cli {
 namespace {
@@ -46,8 +49,11 @@ void verify(const SimulateArguments& arguments) {
   if (!(arguments.frames_per_second > 0.0 && std::isfinite(arguments.frames_per_second)))
     throw InputError("--fps", formatted("must be above 0, got %g", arguments.frames_per_second));
   const std::string partial = arguments.record.empty() ? "" : arguments.record + ".partial";
-  require_distinct({{"SCENE", arguments.file}},
-                   {{"--record", arguments.record}, {"the unfinished --record", partial}, {"--html", arguments.html}});
+  require_distinct({{"SCENE", arguments.file}, {"--controls", arguments.controls}},
+                   {{"--record", arguments.record},
+                    {"the unfinished --record", partial},
+                    {"--html", arguments.html},
+                    {"--jacobians", arguments.jacobians}});
 }
 
 Scene load(const SimulateArguments& arguments) {
@@ -59,8 +65,19 @@ Scene load(const SimulateArguments& arguments) {
   return load_scene(arguments.file, options);
 }
 
-VectorX control_of(const SimulateArguments& arguments, const World& world) {
+/// The keyframe that --keyframe names; null without.
+const Keyframe* keyframe_of(const SimulateArguments& arguments, const Scene& scene) {
+  if (arguments.keyframe.empty()) return nullptr;
+  for (const Keyframe& key : scene.robot.keyframes)
+    if (key.name == arguments.keyframe) return &key;
+  throw InputError("--keyframe", "the file has none called '" + arguments.keyframe + "'");
+}
+
+VectorX constant_control(const SimulateArguments& arguments, const Scene& scene, const World& world) {
   VectorX u = VectorX::Zero(world.nu());
+  const Keyframe* key = keyframe_of(arguments, scene);
+  if (arguments.hold) return holding_control(world, key == nullptr ? scene.q : key->q);
+  if (key != nullptr && arguments.u.empty() && key->control.size() == u.size()) return key->control;
   if (arguments.u.empty()) return u;
   if (static_cast<int>(arguments.u.size()) != world.nu())
     throw InputError("--u", formatted("needs %d numbers, got %zu", world.nu(), arguments.u.size()));
@@ -71,8 +88,14 @@ VectorX control_of(const SimulateArguments& arguments, const World& world) {
   return u;
 }
 
+Controls controls_of(const SimulateArguments& arguments, const Scene& scene, const World& world) {
+  if (!arguments.controls.empty()) return load_controls(arguments.controls, world.nu());
+  return {constant_control(arguments, scene, world)};
+}
+
 State start_of(const SimulateArguments& arguments, const Scene& scene) {
-  State state{scene.q, scene.v};
+  const Keyframe* key = keyframe_of(arguments, scene);
+  State state = key == nullptr ? State{scene.q, scene.v} : State{key->q, key->v};
   if (!arguments.seed) return state;
   Random random(*arguments.seed);
   for (double& v : state.v) v += kDisturbance * random.normal();
@@ -110,26 +133,70 @@ void describe_end(const World& world, const State& state, SimulationReport& repo
 
 double largest(const VectorX& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
 
+/// A line of JSON for every step: A = ∂(q', v')/∂(q, v) and B = ∂(q', v')/∂u, rows of numbers.
+class JacobianWriter {
+ public:
+  explicit JacobianWriter(const std::string& file) : file_(file) {
+    if (file.empty()) return;
+    stream_.open(file, std::ios::binary);
+    if (!stream_) throw InputError(file, "cannot be written");
+  }
+
+  /// Where steps are recorded; null if nobody wants their Jacobians.
+  [[nodiscard]] Tape* tape() { return file_.empty() ? nullptr : &tape_; }
+
+  void add(const World& world, int number, Workspace& workspace) {
+    if (file_.empty()) return;
+    (void)step_jacobians(world, tape_, workspace, jacobians_);
+    const StepJacobians& J = jacobians_;
+    const int nv = world.nv();
+    MatrixX A(2 * nv, 2 * nv);
+    A << J.q_q, J.q_v, J.v_q, J.v_v;
+    MatrixX B(2 * nv, world.nu());
+    B << J.q_u, J.v_u;
+    stream_ << formatted("{\"step\": %d, \"A\": ", number) << rows(A) << ", \"B\": " << rows(B) << "}\n";
+    if (!stream_.flush()) throw InputError(file_, "cannot be written");
+  }
+
+ private:
+  static std::string rows(const MatrixX& M) {
+    std::string text = "[";
+    for (int i = 0; i < M.rows(); ++i) {
+      text += i == 0 ? "[" : ", [";
+      for (int j = 0; j < M.cols(); ++j) text += (j == 0 ? "" : ", ") + internal::shortest(M(i, j));
+      text += "]";
+    }
+    return text + "]";
+  }
+
+  std::string file_;
+  std::ofstream stream_;
+  Tape tape_;
+  StepJacobians jacobians_;
+};
+
 /// One step of the run, from `state` to `state`.
 class Runner {
  public:
-  Runner(const World& world, const VectorX& u, GradientCheck* check)
-      : world_(world), u_(u), check_(check), workspace_(world) {}
+  Runner(const World& world, const Controls& controls, GradientCheck* check, JacobianWriter& jacobians)
+      : world_(world), controls_(controls), check_(check), jacobians_(jacobians), workspace_(world) {}
 
   const StepResult& advance(int number, State& state, SimulationReport& report) {
+    const VectorX& u = controls_[std::min<std::size_t>(number, controls_.size() - 1)];
     try {
       if (check_ != nullptr && is_checked(number, report.steps)) {
         workspace_.save(warm_start_);
-        check_->check(number, state, u_, warm_start_);
+        check_->check(number, state, u, warm_start_);
       }
       const auto before = std::chrono::steady_clock::now();
-      const StepResult& result = step(world_, state, u_, workspace_, state);
+      const StepResult& result = step(world_, state, u, workspace_, state, jacobians_.tape());
       report.wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
       if (result.status == StepStatus::not_finite)
         throw std::runtime_error(
             formatted("step %d: the next state would not be finite (dt = %g, max |u| = %g, max |v| = %g)", number,
-                      world_.options().time_step, largest(u_), largest(state.v)));
+                      world_.options().time_step, largest(u), largest(state.v)));
       count(result, report);
+      jacobians_.add(world_, number, workspace_);
       return result;
     } catch (const InputError& error) {
       // the input was fine: this is what became of it
@@ -139,16 +206,17 @@ class Runner {
 
  private:
   const World& world_;
-  const VectorX& u_;
+  const Controls& controls_;
   GradientCheck* check_;
+  JacobianWriter& jacobians_;
   Workspace workspace_;
   WarmStart warm_start_;
 };
 
 /// Makes all steps. False if it was interrupted.
-bool run(const World& world, const VectorX& u, State& state, RecordingWriter* recording, const Audience& audience,
-         GradientCheck* check, SimulationReport& report) {
-  Runner runner(world, u, check);
+bool run(const World& world, const Controls& controls, State& state, RecordingWriter* recording,
+         const Audience& audience, GradientCheck* check, JacobianWriter& jacobians, SimulationReport& report) {
+  Runner runner(world, controls, check, jacobians);
   if (recording != nullptr) recording->add(0, state);
   audience.announce();
   const VectorX start = state.q;
@@ -185,6 +253,9 @@ std::vector<std::pair<std::string, std::string>> stamped_options(const SimulateA
   std::string u;
   for (const double value : arguments.u) u += (u.empty() ? "" : ",") + exact(value);
   if (!u.empty()) options.emplace_back("u", u);
+  if (!arguments.keyframe.empty()) options.emplace_back("keyframe", arguments.keyframe);
+  if (!arguments.controls.empty()) options.emplace_back("controls", arguments.controls);
+  if (arguments.hold) options.emplace_back("hold", "true");
   if (arguments.base != defaults.base) options.emplace_back("base", arguments.base);
   if (arguments.frames_per_second != defaults.frames_per_second)
     options.emplace_back("fps", exact(arguments.frames_per_second));
@@ -235,7 +306,7 @@ int simulate(const SimulateArguments& arguments) {
   options.formulation = formulation_from(arguments.contact);
   options.smooth = smooth_options(arguments);
   const World world(scene.robot.model, scene.robot.actuators, options);
-  const VectorX u = control_of(arguments, world);
+  const Controls controls = controls_of(arguments, scene, world);
   State state = start_of(arguments, scene);
   SimulationReport report;
   report.steps = arguments.steps;
@@ -249,8 +320,9 @@ int simulate(const SimulateArguments& arguments) {
   std::unique_ptr<GradientCheck> check;
   if (arguments.check_gradients) check = std::make_unique<GradientCheck>(world);
 
+  JacobianWriter jacobians(arguments.jacobians);
   try {
-    if (!run(world, u, state, recording.get(), audience, check.get(), report)) {
+    if (!run(world, controls, state, recording.get(), audience, check.get(), jacobians, report)) {
       audience.write_page();
       std::fprintf(stderr, "tangere simulate: interrupted%s\n", left_behind(arguments, recording.get()).c_str());
       return 128 + interrupted_by();

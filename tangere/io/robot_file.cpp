@@ -10,6 +10,20 @@
 
 namespace tangere {
 
+std::string_view to_string(NoticeRank rank) {
+  switch (rank) {
+    case NoticeRank::motion:
+      return "changes the motion";
+    case NoticeRank::collision:
+      return "changes collision";
+    case NoticeRank::look:
+      return "changes the look";
+    case NoticeRank::unused:
+      return "not used";
+  }
+  return "";
+}
+
 std::string to_string(const Notice& notice) {
   std::string text = notice.file;
   if (notice.line > 0) text += ":" + std::to_string(notice.line);
@@ -38,7 +52,7 @@ Robot internal::load_unsettled_robot(const std::filesystem::path& file, const Lo
 
 void internal::settle_notices(std::vector<Notice>& notices, const LoadOptions& options) {
   std::stable_sort(notices.begin(), notices.end(), [](const Notice& a, const Notice& b) {
-    return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+    return std::tie(a.rank, a.file, a.line) < std::tie(b.rank, b.file, b.line);
   });
   if (!options.strict || notices.empty()) return;
   const Notice& first = notices.front();

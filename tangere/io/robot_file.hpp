@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tangere/multibody/robot.hpp"
@@ -23,7 +24,8 @@ struct LoadOptions {
   Base base = Base::fixed;
   /// Where `package://name/…` and relative mesh names are looked for, beside the file's own folder and its parents.
   std::vector<std::filesystem::path> search_paths{};
-  /// Notices are errors.
+  /// Notices are errors, and nothing is mended: inertias that no body has, joints that move nothing, zero quaternions
+  /// of keyframes, …
   bool strict = false;
   /// Coefficients of friction and restitution where the file gives none.
   double friction = 1.0;
@@ -40,7 +42,7 @@ namespace internal {
 /// the file has them.
 [[nodiscard]] Robot load_unsettled_robot(const std::filesystem::path& file, const LoadOptions& options);
 
-/// Puts notices into the order of file and line. Throws the first one if the options say that notices are errors.
+/// Puts notices into the order of rank, file and line. Throws the first one if the options say that notices are errors.
 void settle_notices(std::vector<Notice>& notices, const LoadOptions& options);
 
 }  // namespace internal

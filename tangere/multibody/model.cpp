@@ -66,6 +66,21 @@ int Model::joint_index(std::string_view name) const {
       joints_, [](const Joint& joint) -> const std::string& { return joint.spec.name; }, "joint", name);
 }
 
+NamedFrame Model::frame(std::string_view name) const {
+  for (const NamedFrame& frame : frames_)
+    if (frame.name == name) return frame;
+  for (int b = 0; b < num_bodies(); ++b)
+    if (body(b).spec.name == name) return {std::string(name), b, Pose()};
+  if (name == "world") return {"world", kWorld, Pose()};
+  // the names that come near
+  std::vector<std::string> names;
+  for (const NamedFrame& frame : frames_) names.push_back(frame.name);
+  for (const Body& each : bodies_) names.push_back(each.spec.name);
+  (void)index_of(
+      names, [](const std::string& each) -> const std::string& { return each; }, "frame", name);
+  return {};
+}
+
 bool Model::may_collide(int body_A, int body_B) const {
   const auto link_of = [&](int body) {
     return body == kWorld ? -1 : links_->bodies[static_cast<std::size_t>(body)].link;
@@ -99,7 +114,9 @@ ModelBuilder::ModelBuilder(const Model& model)
       gravity_(model.gravity()),
       bodies_(model.bodies().begin(), model.bodies().end()),
       excluded_(model.excluded_pairs().begin(), model.excluded_pairs().end()),
-      constraints_(model.constraints().begin(), model.constraints().end()) {
+      constraints_(model.constraints().begin(), model.constraints().end()),
+      frames_(model.frames().begin(), model.frames().end()) {
+  for (const NamedFrame& frame : frames_) frame_names_.insert(frame.name);
   for (const Joint& joint : model.joints()) {
     joints_.push_back(joint.spec);
     joint_names_.insert(joint.spec.name);
@@ -180,12 +197,23 @@ void ModelBuilder::add_constraint(LoopConstraint constraint) {
   constraints_.push_back(std::move(constraint));
 }
 
+void ModelBuilder::add_frame(NamedFrame frame) {
+  if (frame.name.empty()) throw InputError("frame.name", "must not be empty");
+  if (frame_names_.contains(frame.name)) throw InputError(frame.name, "there is a frame of this name already");
+  if (frame.body < kWorld || frame.body >= num_bodies())
+    throw InputError(frame.name, "there is no body " + std::to_string(frame.body));
+  internal::require_pose(frame.name + ".X_BF", frame.X_BF);
+  frame_names_.insert(frame.name);
+  frames_.push_back(std::move(frame));
+}
+
 Model ModelBuilder::build() const {
   Model model;
   model.name_ = name_;
   model.gravity_ = gravity_;
   model.bodies_ = bodies_;
   model.constraints_ = constraints_;
+  model.frames_ = frames_;
   for (const JointSpec& spec : joints_) {
     Joint joint;
     joint.spec = spec;

@@ -48,6 +48,13 @@ struct Joint {
   int mimic_source = -1;
 };
 
+/// A place on a body that has a name: a site of MJCF, a tool point.
+struct NamedFrame {
+  std::string name{};
+  int body = kWorld;
+  Pose X_BF{};
+};
+
 /// Two bodies held together beyond the tree: read and kept here, enforced by whoever simulates.
 struct LoopConstraint {
   enum class Kind { weld, connect };
@@ -81,10 +88,13 @@ class Model {
   /// Neither excluded nor held together by fixed joints.
   [[nodiscard]] bool may_collide(int body_A, int body_B) const;
   [[nodiscard]] std::span<const LoopConstraint> constraints() const { return constraints_; }
+  [[nodiscard]] std::span<const NamedFrame> frames() const { return frames_; }
 
   /// Indices by name; InputError if there is none, with the names that come near.
   [[nodiscard]] int body_index(std::string_view name) const;
   [[nodiscard]] int joint_index(std::string_view name) const;
+  /// A named frame, or a body by its name: its own frame. InputError if there is neither.
+  [[nodiscard]] NamedFrame frame(std::string_view name) const;
   [[nodiscard]] double total_mass() const;
   /// The name of each velocity coordinate: that of the joint, with an index (`base[2]`) if the joint has several.
   [[nodiscard]] std::string dof_name(int v) const;
@@ -106,6 +116,7 @@ class Model {
   std::vector<DofSpec> dofs_{};
   std::vector<std::pair<int, int>> excluded_;
   std::vector<LoopConstraint> constraints_{};
+  std::vector<NamedFrame> frames_{};
   std::shared_ptr<const Links> links_;
 };
 
@@ -128,10 +139,14 @@ class ModelBuilder {
   void set_joint(int index, JointSpec joint);
   void exclude_pair(int body_A, int body_B);
   void add_constraint(LoopConstraint constraint);
+  /// Frames have names of their own: none twice. A body may have the name of a frame; the frame is found then.
+  void add_frame(NamedFrame frame);
 
   [[nodiscard]] int num_bodies() const { return static_cast<int>(bodies_.size()); }
   /// kWorld - 1 if there is none.
   [[nodiscard]] int find_body(std::string_view name) const;
+  /// What was given for an index below num_bodies().
+  [[nodiscard]] const BodySpec& body(int index) const { return bodies_[static_cast<std::size_t>(index)].spec; }
 
   /// Throws InputError also for joints that nothing with inertia along them hangs from (the mass matrix would be
   /// singular everywhere), for mimics of unknown joints or in a circle, and beyond kMostCoordinates.
@@ -144,6 +159,8 @@ class ModelBuilder {
   std::vector<JointSpec> joints_{};
   std::vector<std::pair<int, int>> excluded_;
   std::vector<LoopConstraint> constraints_{};
+  std::vector<NamedFrame> frames_{};
+  std::set<std::string, std::less<>> frame_names_;
   std::map<std::string, int, std::less<>> body_by_name_;
   std::set<std::string> joint_names_;
 };

@@ -191,7 +191,9 @@ void require_movable(const Model& model) {
   for (std::size_t i = tree.links.size(); i-- > 0;)
     if (tree.links[i].parent >= 0)
       below[static_cast<std::size_t>(tree.links[i].parent)] += transformed(m.X[i], below[i]);
-  for (const Joint& joint : model.joints()) {
+  // the outermost first: beyond a joint that moves nothing, what those before it meet is no number
+  for (int index = model.num_bodies() - 1; index >= 0; --index) {
+    const Joint& joint = model.joint(index);
     for (int v = joint.first_v; v < joint.first_v + joint.nv; ++v) {
       const auto at = static_cast<std::size_t>(v);
       const int i = tree.link_of_dof[at];
@@ -202,9 +204,9 @@ void require_movable(const Model& model) {
       if (linear || link.pitch != 0.0) scale += inertia.m * (linear ? 1.0 : link.pitch * link.pitch);
       if (!linear) scale += to_matrix3(inertia.I).trace();
       if (m.d[at] > kLeastPivot * scale) continue;
-      throw InputError(joint.spec.name,
-                       "moves nothing that has inertia of its own: give the bodies behind it mass and inertia about "
-                       "every axis they turn about, or the joint an armature");
+      throw ImmovableJoint(index, joint.spec.name,
+                           "moves nothing that has inertia of its own: give the bodies behind it mass and inertia "
+                           "about every axis they turn about, or the joint an armature");
     }
   }
 }

@@ -3,9 +3,11 @@
 /// What a ModelBuilder refuses (not installed). Each throws InputError naming the thing.
 
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "tangere/math/error.hpp"
 #include "tangere/multibody/model.hpp"
 
 namespace tangere {
@@ -24,8 +26,18 @@ void require_few_neighbours(std::size_t pairs);
                                                                std::span<const LoopConstraint> constraints);
 /// Resolves the sources of mimics.
 void connect_mimics(std::vector<Joint>& joints);
-/// Every joint moves something that has inertia along it, so that the mass matrix is positive at configurations in
-/// general.
+/// What require_movable says: which joint, so that a reader can mend it.
+class ImmovableJoint : public InputError {
+ public:
+  ImmovableJoint(int joint, std::string field, std::string reason)
+      : InputError(std::move(field), std::move(reason)), joint_(joint) {}
+  [[nodiscard]] int joint() const { return joint_; }
+
+ private:
+  int joint_;
+};
+/// Throws ImmovableJoint unless every joint moves something that has inertia along it, so that the mass matrix is
+/// positive at configurations in general.
 void require_movable(const Model& model);
 
 }  // namespace tangere

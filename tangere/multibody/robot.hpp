@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tangere/multibody/actuator.hpp"
@@ -11,7 +12,12 @@
 
 namespace tangere {
 
-/// Something in a file that is not understood, or understood only in part: nothing is dropped without one.
+/// What a notice is about: what it changes of the robot, the most important first.
+enum class NoticeRank { motion, collision, look, unused };
+/// `changes the motion`, …
+[[nodiscard]] std::string_view to_string(NoticeRank rank);
+
+/// Something in a file that is not understood, understood only in part, or mended: nothing is dropped without one.
 struct Notice {
   std::string file;
   /// 0 if there is none.
@@ -19,6 +25,7 @@ struct Notice {
   /// `robot/link[upper_arm]/collision`, …
   std::string element;
   std::string text;
+  NoticeRank rank = NoticeRank::motion;
 };
 
 /// A saved state.

@@ -39,8 +39,10 @@ class InspectTest(CommandTest):
         self.assertRegex(run("inspect", str(file), "--base", "free").stdout, r"root_joint +free +0-5 ")
         # a base without mass turns with its only hinge: nothing could tell the two apart
         result = run("inspect", self.robot_file(), "--base", "free")
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("moves nothing that has inertia of its own", result.stderr)
+        self.assertIn("moves nothing that has inertia of its own: body 'base' gets 0.001 kg", result.stdout)
+        strict = run("inspect", self.robot_file(), "--base", "free", "--strict")
+        self.assertEqual(strict.returncode, 2)
+        self.assertIn("moves nothing that has inertia of its own", strict.stderr)
 
     def test_inspect_for_machines(self):
         result = run("inspect", self.robot_file("<gazebo/>"), "--json")
@@ -52,7 +54,8 @@ class InspectTest(CommandTest):
         self.assertEqual(fore["joint"]["dofs"][0]["upper"], 2)
         self.assertIsNone(fore["joint"]["dofs"][0]["effort"])
         self.assertEqual((grip["parent"], grip["joint"]["type"], grip["mass"]), ("fore", "fixed", 0.5))
-        self.assertEqual(report["notices"][0]["line"], 7)
+        self.assertEqual((report["notices"][0]["line"], report["notices"][0]["rank"]), (7, "not used"))
+        self.assertEqual(report["frames"], [])
 
     def test_inspect_details(self):
         """What a model knows is in the JSON, and what people look for in the text."""

@@ -5,6 +5,7 @@
 """
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -35,6 +36,57 @@ class SimulateTest(CommandTest):
         self.assertRegex(result.stdout, r"energy +3[67]\.\d+ J: kinetic ")
         self.assertRegex(result.stdout, r"pipe +1 0.5 0.15\n")
         self.assertNotRegex(result.stdout, r"floor +\S+ \S+ \S+\n")
+
+    def servo_file(self):
+        """A hinge with a weight beside it and a servo, in a keyframe that its control holds."""
+        file = self.path / "servo.xml"
+        file.write_text("""<mujoco><compiler angle="radian"/><option timestep=".01"/><worldbody><body name="arm">
+<joint name="j" axis="0 1 0" damping="5"/><geom size=".1" mass="1" pos="0 0 -1"/></body></worldbody>
+<actuator><position joint="j" kp="400"/></actuator><keyframe><key name="up" qpos=".5" ctrl=".5"/></keyframe></mujoco>""")
+        return str(file)
+
+    def angle(self, *arguments):
+        report = json.loads(run("simulate", self.servo_file(), "--json", "--steps", "300", *arguments).stdout)
+        x, y, z, w = report["poses"][0]["quaternion"]
+        return 2 * math.atan2(y, w)
+
+    def test_simulate_from_a_keyframe_under_control(self):
+        self.assertAlmostEqual(self.angle("--keyframe", "up"), 0.5, delta=0.02)
+        self.assertAlmostEqual(self.angle("--keyframe", "up", "--hold"), 0.5, delta=0.02)
+        self.assertAlmostEqual(self.angle("--u", "0"), 0, delta=0.02)
+        missing = run("simulate", self.servo_file(), "--keyframe", "down")
+        self.assertEqual(missing.returncode, 2)
+        self.assertIn("--keyframe: the file has none called 'down'", missing.stderr)
+
+    def test_simulate_by_controls_of_a_file(self):
+        table = self.path / "u.csv"
+        table.write_text("servo\n" + "0\n" * 100 + "0.25\n")
+        self.assertAlmostEqual(self.angle("--controls", str(table)), 0.25, delta=0.02)
+        listed = self.path / "u.json"
+        listed.write_text(json.dumps([[0.0]] * 100 + [[0.25]]))
+        self.assertAlmostEqual(self.angle("--controls", str(listed)), 0.25, delta=0.02)
+        for text, error in (("1,2\n", "u.csv:1: needs 1 numbers, has 2"), ("1\nx\n", "u.csv:2: must be finite"),
+                            ("\n", "u.csv: has no controls")):
+            table.write_text(text)
+            result = run("simulate", self.servo_file(), "--controls", str(table))
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(error, result.stderr)
+
+    def test_simulate_writes_jacobians(self):
+        """A and B of a hinge by hand: v' = (I v + dt τ) / (I + dt d), q' = q + dt v'."""
+        file = self.path / "J.jsonl"
+        run("simulate", self.servo_file(), "--steps", "3", "--jacobians", str(file))
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        self.assertEqual([line["step"] for line in lines], [0, 1, 2])
+        A, B = lines[0]["A"], lines[0]["B"]
+        self.assertEqual((len(A), len(A[0]), len(B), len(B[0])), (2, 2, 2, 1))
+        for row in (*A, *B):
+            self.assertTrue(all(math.isfinite(value) for value in row))
+        # a change of the control moves the position by dt times the change of the velocity
+        self.assertAlmostEqual(B[0][0], 0.01 * B[1][0], delta=1e-12)
+        self.assertAlmostEqual(A[0][0], 1 + 0.01 * A[1][0], delta=1e-12)
+        self.assertAlmostEqual(A[0][1], 0.01 * A[1][1], delta=1e-12)
+        self.assertGreater(B[1][0], 1.0)
 
     def test_simulate_names_what_overlaps(self):
         box = {"type": "box", "size": [0.2, 0.2, 0.2]}

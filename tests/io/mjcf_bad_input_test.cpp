@@ -14,7 +14,7 @@ namespace {
 
 std::string error_of(const std::string& text) {
   try {
-    (void)mjcf_from_text(text, "bad.xml");
+    (void)mjcf_from_text(text, "bad.xml", {.strict = true});
   } catch (const InputError& error) {
     return error.what();
   }
@@ -145,7 +145,7 @@ TEST(MjcfBadInput, OtherSections) {
 /// The message for a file; "no error" if it is read.
 std::string error_in_file(const std::filesystem::path& file) {
   try {
-    (void)load_robot(file);
+    (void)load_robot(file, {.strict = true});
   } catch (const InputError& error) {
     return error.what();
   }

@@ -480,7 +480,7 @@ TEST(MjcfReader, ContactAndEquality) {
   EXPECT_EQ(mimic->source, "jb");
   EXPECT_EQ(mimic->multiplier, 2.0);
   EXPECT_NEAR(mimic->offset, 0.1 + 10 * kDegree, 1e-15);
-  EXPECT_EQ(robot.notices.size(), 5U);  // the pair, three loops that are kept, one that is not active
+  EXPECT_EQ(robot.notices.size(), 2U);  // the pair without its geoms, and the loop that is not active
 }
 
 TEST(MjcfReader, KeyframesInOurCoordinates) {
@@ -514,7 +514,7 @@ TEST(MjcfReader, NothingIsDroppedWithoutANotice) {
       <light pos='0 0 1'/>
       <body name='b' mocap='true' gravcomp='1'><site name='s'/><camera/>
         <geom size='.1' condim='1' type='sphere'/><geom type='hfield' hfield='h'/></body>
-      <replicate count='3'><geom size='1'/></replicate>
+      <composite count='3'><geom size='1'/></composite>
     </worldbody>
     <tendon/> <sensor/>
   </mujoco>)";
@@ -524,26 +524,25 @@ TEST(MjcfReader, NothingIsDroppedWithoutANotice) {
   for (const Notice& notice : robot.notices) texts.push_back(to_string(notice));
   const std::string unused_attribute = ": this attribute is not used, got ";
   EXPECT_EQ(texts, (std::vector<std::string>{
-                       "model.xml:2: mujoco/option.integrator" + unused_attribute + "'RK4'",
-                       "model.xml:3: mujoco/size: this element is not used",
-                       "model.xml:5: mujoco/worldbody/light: this element is not used",
                        "model.xml:6: mujoco/worldbody/body[b]: mocap has no effect: nothing moves this body from "
                        "outside",
                        "model.xml:6: mujoco/worldbody/body[b].gravcomp" + unused_attribute + "'1'",
-                       "model.xml:6: mujoco/worldbody/body[b]/site[s]: this element is not used",
-                       "model.xml:6: mujoco/worldbody/body[b]/camera: this element is not used",
+                       "model.xml:8: mujoco/worldbody/composite: this element is not used",
+                       "model.xml:10: mujoco/tendon: this element is not used",
                        "model.xml:7: mujoco/worldbody/body[b]/geom: geoms of type hfield are not read: this one is "
                        "left out",
                        "model.xml:7: mujoco/worldbody/body[b]/geom.condim" + unused_attribute + "'1'",
-                       "model.xml:8: mujoco/worldbody/replicate: this element is not used",
-                       "model.xml:10: mujoco/tendon: this element is not used",
+                       "model.xml:5: mujoco/worldbody/light: this element is not used",
+                       "model.xml:6: mujoco/worldbody/body[b]/camera: this element is not used",
+                       "model.xml:2: mujoco/option.integrator" + unused_attribute + "'RK4'",
+                       "model.xml:3: mujoco/size: this element is not used",
                        "model.xml:10: mujoco/sensor: this element is not used",
                    }));
   try {
     (void)mjcf_from_text(text, "model.xml", {.search_paths = {}, .strict = true});
     ADD_FAILURE();
   } catch (const InputError& error) {
-    EXPECT_EQ(error.what(), texts[0] + " (strict; 12 notices in all)");
+    EXPECT_EQ(error.what(), texts[0] + " (strict; 11 notices in all)");
   }
 }
 

@@ -39,7 +39,7 @@ std::string pair(const std::string& type, const std::string& more = "") {
   return robot(link("a") + link("b") + joint("j", type, "a", "b", more));
 }
 
-std::string error_of(const std::string& text, const LoadOptions& options = {}) {
+std::string error_of(const std::string& text, const LoadOptions& options = {.strict = true}) {
   try {
     (void)urdf_from_text(text, "r.urdf", options);
   } catch (const InputError& error) {

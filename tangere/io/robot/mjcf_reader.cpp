@@ -9,6 +9,9 @@ namespace {
 
 using internal::XmlElement;
 
+/// Where <option> gives none (seconds).
+constexpr double kMjcfTimeStep = 0.002;
+
 Robot read_mjcf(internal::XmlDocument document, const std::filesystem::path& file, const LoadOptions& options,
                 internal::ContactBits contact_bits = internal::ContactBits::settled) {
   const XmlElement root = document.root();
@@ -26,14 +29,18 @@ Robot read_mjcf(internal::XmlDocument document, const std::filesystem::path& fil
   each("default", [&](const XmlElement& section) { reader.defaults.read(section, reader.files); });
   each("asset", [&](const XmlElement& section) { read_assets(reader, section); });
   each("worldbody", [&](const XmlElement& section) { read_world(reader, section); });
-  if (reader.bodies.empty()) root.fail("needs an element <worldbody>");
+  if (reader.bodies.empty()) {
+    if (options.strict) root.fail("needs an element <worldbody>");
+    reader.report(root, "has no <worldbody>: there is nothing in it", NoticeRank::unused);
+    add_world(reader, root);
+  }
   settle_inertias(reader);
 
   // the model, then what refers to it
   Model model = build_model(reader, sections, name, contact_bits);
   const std::vector<std::optional<Actuator>> actuators = read_actuators(reader, sections, model);
   std::vector<Keyframe> keyframes = read_keyframes(reader, sections, model, actuators);
-  Robot robot{std::move(model), {}, std::move(keyframes), {}, std::nullopt};
+  Robot robot{std::move(model), {}, std::move(keyframes), {}, kMjcfTimeStep};
   each("option", [&](const XmlElement& section) {
     if (const std::optional<double> step = section.find_number("timestep")) {
       if (!(*step > 0.0)) section.fail("timestep", "must be positive");

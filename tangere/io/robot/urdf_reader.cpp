@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tangere/math/check.hpp"
+#include "tangere/io/robot/internal/mend.hpp"
 #include "tangere/io/robot/internal/urdf_parts.hpp"
 #include "tangere/io/text/xml_file.hpp"
 
@@ -45,7 +46,8 @@ struct UrdfLink {
 
 class JointReader {
  public:
-  JointReader(const XmlElement& element, std::vector<Notice>& notices) : element_(element), notices_(notices) {}
+  JointReader(const XmlElement& element, bool strict, std::vector<Notice>& notices)
+      : element_(element), strict_(strict), notices_(notices) {}
 
   JointSpec read() {
     JointSpec joint;
@@ -88,7 +90,8 @@ class JointReader {
     const double length = axis.norm();
     if (!(length > 1e-9 && length < 1e9)) element->fail("xyz", "must be a direction, got " + internal::to_text(axis));
     if (std::abs(length - 1.0) > 1e-3)
-      notices_.push_back(element->notice("the axis is not of unit length, only its direction is used"));
+      notices_.push_back(
+          element->notice("the axis is not of unit length, only its direction is used", NoticeRank::unused));
     // a unit vector of the file stays as it is
     return std::abs(length - 1.0) <= 1e-15 ? axis : Vector3(axis / length);
   }
@@ -123,6 +126,11 @@ class JointReader {
     const double none = std::numeric_limits<double>::infinity();
     if (dof.lower <= -internal::kNoUrdfLimit) dof.lower = -none;
     if (dof.upper >= internal::kNoUrdfLimit) dof.upper = none;
+    if (dof.lower > dof.upper && !strict_ && std::isfinite(dof.lower) && std::isfinite(dof.upper)) {
+      notices_.push_back(limit->notice("lower exceeds upper, which other engines read as no limit"));
+      dof.lower = -none;
+      dof.upper = none;
+    }
     if (dof.lower > dof.upper || dof.lower == none || dof.upper == -none)
       limit->fail("lower",
                   "must not exceed upper, got " + internal::to_text(dof.lower) + " and " + internal::to_text(dof.upper));
@@ -140,6 +148,7 @@ class JointReader {
   }
 
   const XmlElement& element_;
+  bool strict_;
   std::vector<Notice>& notices_;
   std::string type_;
 };
@@ -157,11 +166,11 @@ class UrdfReader {
     root_.use({"version"});
     for (const std::string& attribute : root_.attribute_names())
       if (attribute.starts_with("xmlns")) root_.use({attribute.c_str()});
-    ModelBuilder builder(root_.text("name"));
+    ModelBuilder builder(robot_name());
     read_materials();
     collect_links();
     collect_joints();
-    add_bodies(builder, find_root());
+    if (!links_.empty()) add_bodies(builder, find_root());
     Model model = build(builder);
     std::vector<Notice> unused = document_.unused();
     notices_.insert(notices_.end(), std::make_move_iterator(unused.begin()), std::make_move_iterator(unused.end()));
@@ -170,6 +179,15 @@ class UrdfReader {
   }
 
  private:
+  std::string robot_name() {
+    const std::optional<std::string> name = root_.find_text("name");
+    if (name && !name->empty()) return *name;
+    if (options_.strict) return root_.text("name");
+    const std::string stem = std::filesystem::path(root_.file()).stem().string();
+    notices_.push_back(root_.notice("has no name: it is called as its file is", NoticeRank::unused));
+    return stem.empty() ? "robot" : stem;
+  }
+
   UrdfLink& link(int i) { return links_[static_cast<std::size_t>(i)]; }
   UrdfJoint& joint(int i) { return joints_[static_cast<std::size_t>(i)]; }
 
@@ -184,7 +202,7 @@ class UrdfReader {
     std::set<std::string> names;
     for (const XmlElement& material : root_.children("material")) {
       if (!names.insert(material.find_text("name").value_or("")).second)
-        notices_.push_back(material.notice("there is a material of this name already"));
+        notices_.push_back(material.notice("there is a material of this name already", NoticeRank::look));
       links_reader_.read_material(material);
     }
     for (const XmlElement& link : root_.children("link"))
@@ -202,7 +220,9 @@ class UrdfReader {
                                  std::to_string(link(known->second).element.line()));
       links_.push_back({element, name});
     }
-    if (links_.empty()) root_.fail("has no links");
+    if (!links_.empty()) return;
+    if (options_.strict) root_.fail("has no links");
+    notices_.push_back(root_.notice("has no links: there is nothing in it", NoticeRank::unused));
   }
 
   int find_link(const XmlElement& joint, const char* role) {
@@ -288,8 +308,8 @@ class UrdfReader {
       UrdfLink& child = link(next.child);
       child.visited = true;
       if (child.name == "world") child.element.fail("name", "only the root link can be the world");
-      JointSpec spec = JointReader(next.element, notices_).read();
-      check_mimic(next, spec);
+      JointSpec spec = JointReader(next.element, options_.strict, notices_).read();
+      settle_mimic(next, spec);
       const int parent = link(link_of_name_.at(next.element.child("parent").text("link"))).body;
       child.body = add_body(builder, links_reader_.read(child.element), std::move(spec), parent, child, &next.element);
       open.insert(open.end(), child.joints.rbegin(), child.joints.rend());
@@ -298,8 +318,14 @@ class UrdfReader {
       if (!each.visited) each.element.fail("does not hang from the root: the joints above it form a loop");
   }
 
-  void check_mimic(const UrdfJoint& joint, const JointSpec& spec) const {
+  void settle_mimic(const UrdfJoint& joint, JointSpec& spec) {
     if (!spec.mimic || joint_of_name_.count(spec.mimic->source) > 0) return;
+    if (!options_.strict) {
+      notices_.push_back(joint.element.child("mimic").notice("there is no joint '" + spec.mimic->source +
+                                                             "': this one moves by itself"));
+      spec.mimic.reset();
+      return;
+    }
     joint.element.child("mimic").fail("joint", "there is no joint '" + spec.mimic->source + "'");
   }
 
@@ -318,9 +344,18 @@ class UrdfReader {
     }
   }
 
-  Model build(const ModelBuilder& builder) {
+  /// The element of a joint by its index in the model; the link of the root for the root joint.
+  [[nodiscard]] const XmlElement& place_of_joint(int index) const {
+    for (const UrdfJoint& each : joints_)
+      if (links_[static_cast<std::size_t>(each.child)].body == index) return each.element;
+    return root_;
+  }
+
+  Model build(ModelBuilder& builder) {
     try {
-      return builder.build();
+      if (options_.strict) return builder.build();
+      return internal::build_mended(
+          builder, [&](int joint, std::string text) { notices_.push_back(place_of_joint(joint).notice(text)); });
     } catch (const InputError& error) {
       // of the joint it names, if it does
       for (const UrdfJoint& each : joints_)

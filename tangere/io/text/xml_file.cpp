@@ -8,6 +8,7 @@
 
 #include <tinyxml2.h>
 
+#include "tangere/io/robot/internal/notice_rank.hpp"
 #include "tangere/io/text/text.hpp"
 
 namespace tangere::internal {
@@ -178,7 +179,9 @@ void XmlElement::fail(const char* attribute, const std::string& reason) const {
   throw InputError(place(attribute), reason);
 }
 
-Notice XmlElement::notice(std::string text) const { return {data_->file, line(), path(), std::move(text)}; }
+Notice XmlElement::notice(std::string text, NoticeRank rank) const {
+  return {data_->file, line(), path(), std::move(text), rank};
+}
 
 bool XmlElement::has(const char* attribute) const { return find_text(attribute).has_value(); }
 
@@ -403,14 +406,15 @@ std::vector<Notice> XmlDocument::unused() const {
       for (const XMLAttribute* a = node->FirstAttribute(); a != nullptr; a = a->Next())
         if (data_->used.count(a) == 0)
           notices.push_back({data_->file, a->GetLineNum(), element.path() + "." + excerpt(a->Name()),
-                             "this attribute is not used" + got(a->Value())});
+                             "this attribute is not used" + got(a->Value()), rank_of_unused(node->Name(), a->Name())});
       for (const auto* child = node->FirstChild(); child != nullptr; child = child->NextSibling())
         if (child->ToText() != nullptr && !trimmed(child->Value()).empty() && data_->used.count(child) == 0)
           notices.push_back({data_->file, child->GetLineNum(), element.path(),
-                             "this text between the elements is not used" + got(trimmed(child->Value()))});
+                             "this text between the elements is not used" + got(trimmed(child->Value())),
+                             NoticeRank::unused});
       for (const auto* e = node->LastChildElement(); e != nullptr; e = e->PreviousSiblingElement()) open.push_back(e);
     } else {
-      notices.push_back(element.notice("this element is not used"));
+      notices.push_back(element.notice("this element is not used", rank_of_unused(node->Name(), "")));
     }
   }
   return notices;

@@ -49,7 +49,7 @@ class XmlElement {
   [[noreturn]] void fail(const std::string& reason) const;
   [[noreturn]] void fail(const char* attribute, const std::string& reason) const;
   /// A notice about this element.
-  [[nodiscard]] Notice notice(std::string text) const;
+  [[nodiscard]] Notice notice(std::string text, NoticeRank rank = NoticeRank::motion) const;
   /// Runs `f`; an InputError it throws gets this element's place before its field. For errors that have no place yet.
   template <class F>
   decltype(auto) located(F&& f) const {

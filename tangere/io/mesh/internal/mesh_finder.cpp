@@ -75,7 +75,10 @@ std::vector<fs::path> MeshFinder::candidates(const std::string& name) const {
     return paths;
   }
 
-  const fs::path whole = decoded(std::string_view(name).substr(kPackage.size()));
+  // `package:///name/…` means the same to other engines
+  std::string_view behind = std::string_view(name).substr(kPackage.size());
+  while (behind.starts_with('/')) behind.remove_prefix(1);
+  const fs::path whole = decoded(behind);
   const std::string package = whole.empty() ? "" : whole.begin()->string();
   fs::path rest;
   for (auto part = whole.begin(); part != whole.end(); ++part)

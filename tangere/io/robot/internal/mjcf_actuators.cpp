@@ -184,12 +184,18 @@ VectorX initial_qpos(const MjcfReader& reader, const Model& model) {
 }
 
 /// Quaternions to x y z w, w ≥ 0; linear velocities of free joints to the body's axes.
-void to_our_state(const Model& model, const XmlElement& element, VectorX& q, VectorX& v) {
+void to_our_state(MjcfReader& reader, const Model& model, const XmlElement& element, VectorX& q, VectorX& v) {
   for (const Joint& joint : model.joints()) {
     if (joint.spec.type != JointType::free && joint.spec.type != JointType::ball) continue;
     const int at = joint.first_q + (joint.spec.type == JointType::free ? 3 : 0);
     const std::optional<Matrix3> R = rotation_of_wxyz(Vector4(q.segment<4>(at)));
-    if (!R) element.fail("qpos", "the quaternion of joint '" + joint.spec.name + "' must not be zero");
+    if (!R) {
+      if (reader.options.strict)
+        element.fail("qpos", "the quaternion of joint '" + joint.spec.name + "' must not be zero");
+      reader.report(element, "the quaternion of joint '" + joint.spec.name + "' is zero: taken is the identity");
+      q.segment<4>(at) << 0, 0, 0, 1;
+      continue;
+    }
     // scaled first: a number may be too large to be squared
     const Vector4 given = q.segment<4>(at) / q.segment<4>(at).cwiseAbs().maxCoeff();
     const Vector4 wxyz = given / given.norm() * (given[0] < 0.0 ? -1.0 : 1.0);
@@ -221,7 +227,7 @@ std::vector<Keyframe> read_keyframes(MjcfReader& reader, const std::vector<XmlEl
   const VectorX initial = initial_qpos(reader, model);
   const auto keyframe_of = [&](const XmlElement& element, std::string name, VectorX q, VectorX v, const VectorX& u) {
     Keyframe key{std::move(name), std::move(q), std::move(v), VectorX::Zero(ours)};
-    to_our_state(model, element, key.q, key.v);
+    to_our_state(reader, model, element, key.q, key.v);
     Eigen::Index at = 0;
     for (int i = 0; i < num_controls; ++i)
       if (actuators[static_cast<std::size_t>(i)]) key.control[at++] = u[i];
@@ -239,7 +245,8 @@ std::vector<Keyframe> read_keyframes(MjcfReader& reader, const std::vector<XmlEl
       }
       const std::optional<std::string> name = element.find_text("name");
       if (name && !names.insert(*name).second) element.fail("there is a key '" + *name + "' already");
-      if (element.find_number("time").value_or(0.0) != 0.0) reader.report(element, "the time is not kept");
+      if (element.find_number("time").value_or(0.0) != 0.0)
+        reader.report(element, "the time is not kept", NoticeRank::unused);
       keyframes.push_back(
           keyframe_of(element, name ? *name : new_name("key" + std::to_string(keyframes.size()), names),
                       element.find_numbers("qpos", model.nq(), model.nq()).value_or(initial),

@@ -34,7 +34,12 @@ MjcfFiles::MjcfFiles(XmlDocument main, const std::filesystem::path& file) : fold
 }
 
 XmlElement MjcfFiles::included(const XmlElement& include) {
-  const std::filesystem::path path = folder_ / include.text("file");
+  // beside the main file, or beside the one that includes it
+  const std::filesystem::path name = include.text("file");
+  const std::filesystem::path beside = std::filesystem::path(include.file()).parent_path() / name;
+  std::error_code missing;
+  const bool is_beside = !std::filesystem::exists(folder_ / name, missing) && std::filesystem::exists(beside, missing);
+  const std::filesystem::path path = is_beside ? beside : folder_ / name;
   const auto [place, is_new] = document_by_path_.emplace(normal(path), documents_.size());
   if (!is_new) {
     const Document& known = documents_[place->second];
@@ -173,7 +178,8 @@ void MjcfDefaults::read(const XmlElement& element, MjcfFiles& files) {
 }
 
 void MjcfDefaults::read_into(int index, const XmlElement& element, MjcfFiles& files, int depth) {
-  static constexpr std::string_view kKinds[] = {"geom", "joint", "mesh", "motor", "position", "velocity", "general"};
+  static constexpr std::string_view kKinds[] = {"geom",     "joint",   "mesh", "motor", "position",
+                                                "velocity", "general", "site", "pair"};
   for (const XmlElement& child : files.children(element)) {
     require_depth(child, depth + 1);
     const std::string kind = child.name();
@@ -217,12 +223,17 @@ void MjcfDefaults::use_known() const {
       const std::string kind = element.name();
       if (kind == "geom") {
         element.use({"type", "size", "fromto", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass",
-                     "density", "contype", "conaffinity", "friction", "rgba", "material", "group", "mesh"});
+                     "density", "contype", "conaffinity", "friction", "rgba", "material", "group", "mesh", "fitscale"});
       } else if (kind == "joint") {
         element.use({"type", "pos", "axis", "ref", "springref", "range", "limited", "stiffness", "damping", "armature",
                      "frictionloss", "actuatorfrcrange", "actuatorfrclimited", "group"});
       } else if (kind == "mesh") {
-        element.use({"scale"});
+        element.use({"scale", "inertia"});
+      } else if (kind == "pair") {
+        element.use({"friction"});
+      } else if (kind == "site") {
+        element.use({"type", "size", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "fromto", "rgba",
+                     "material", "group"});
       } else {
         element.use({"ctrlrange", "ctrllimited", "forcerange", "forcelimited", "gear", "group"});
         if (kind == "general") element.use({"gaintype", "gainprm", "biastype", "biasprm", "dyntype"});
@@ -270,8 +281,8 @@ void MjcfSettings::read(const XmlElement& element) {
   // a negative total asks for none
   if (least_mass < 0.0) element.fail("boundmass", "must not be negative, got " + to_text(least_mass));
   if (least_inertia < 0.0) element.fail("boundinertia", "must not be negative, got " + to_text(least_inertia));
-  // a solid's own inertia is exact here in any case
-  element.use({"exactmeshinertia", "usethread", "texturedir"});
+  set("exactmeshinertia", exact_mesh_inertia);
+  element.use({"usethread", "texturedir"});
 }
 
 // orientations

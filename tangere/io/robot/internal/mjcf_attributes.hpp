@@ -119,6 +119,7 @@ struct MjcfSettings {
   bool autolimits = true;
   bool strip_path = false;
   bool balance_inertia = false;
+  bool exact_mesh_inertia = false;
   InertiaFromGeom inertia_from_geom = InertiaFromGeom::automatic;
   /// Geoms of these groups count for the inertia.
   int first_group = 0;

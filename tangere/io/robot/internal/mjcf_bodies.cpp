@@ -6,10 +6,14 @@
 #include <Eigen/Geometry>
 
 #include "tangere/math/check.hpp"
+#include "tangere/io/robot/internal/mend.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
 
 namespace tangere::internal {
 namespace {
+
+/// Copies that <replicate> may make in one model.
+constexpr int kMostReplicas = 10000;
 
 // joints
 // ---------------------------------------------------------------------------------------------------------------------
@@ -62,7 +66,7 @@ void read_joint(MjcfReader& reader, const XmlElement& element, int index, const 
                 const Pose& X_BF) {
   MjcfBody& body = reader.body(index);
   if (index == 0) element.fail("the world has no joints");
-  const std::string name = element.find_text("name").value_or("");
+  const std::string name = reader.name_of(element);
   if (!name.empty() && !reader.joint_by_name.emplace(name, std::pair(index, body.joints.size())).second)
     element.fail("there is a joint '" + name + "' already");
   MjcfJoint joint{element, name, JointType::free, Vector3::Zero(), Vector3::UnitZ(), 0.0, {}, {}};
@@ -124,9 +128,28 @@ struct Surroundings {
 };
 
 void read_contents(MjcfReader& reader, const XmlElement& element, Surroundings around);
+void read_replicas(MjcfReader& reader, const XmlElement& element, Surroundings around);
+
+/// <site>: a place with a name. One without name cannot be referred to.
+void read_site(MjcfReader& reader, const XmlElement& element, int body, const std::string& inherited,
+               const Pose& X_BF) {
+  const MjcfAttributes attributes = reader.defaults.of(element, {"site"}, inherited);
+  // what it looks like is not kept
+  element.use({"type", "size", "rgba", "material", "group", "user"});
+  Pose X = pose_of(attributes, reader.settings);
+  if (const std::optional<VectorX> ends = attributes.numbers("fromto", 6, 6)) {
+    const Vector3 along = ends->head<3>() - ends->tail<3>();
+    if (along.norm() > 1e-12) X = Pose(rotation_to(along), 0.5 * (ends->head<3>() + ends->tail<3>()));
+  }
+  const std::string name = reader.name_of(element);
+  if (name.empty()) return;
+  const int index = static_cast<int>(reader.sites.size());
+  if (!reader.site_by_name.emplace(name, index).second) element.fail("there is a site '" + name + "' already");
+  reader.sites.push_back({element, name, body, X_BF * X});
+}
 
 void read_body(MjcfReader& reader, const XmlElement& element, const Surroundings& around) {
-  const std::string name = element.find_text("name").value_or("");
+  const std::string name = reader.name_of(element);
   const int index = static_cast<int>(reader.bodies.size());
   if (!name.empty() && !reader.body_by_name.emplace(name, index).second)
     element.fail("there is a body '" + name + "' already");
@@ -159,10 +182,37 @@ void read_contents(MjcfReader& reader, const XmlElement& element, Surroundings a
     } else if (kind == "frame") {
       child.use({"name"});
       read_contents(reader, child, {index, inherited, X_BF * pose_of(child, reader.settings), depth + 1});
+    } else if (kind == "replicate") {
+      read_replicas(reader, child, {index, inherited, X_BF, depth + 1});
+    } else if (kind == "site") {
+      read_site(reader, child, index, inherited, X_BF);
     } else {
       child.mark_unused();
     }
   }
+}
+
+/// <replicate>: its contents `count` times, each copy moved by `offset` and turned by `euler` beyond the one before,
+/// the number behind their names.
+void read_replicas(MjcfReader& reader, const XmlElement& element, Surroundings around) {
+  const double count = element.number("count");
+  if (!(count >= 1.0 && count <= kMostReplicas) || count != std::floor(count))
+    element.fail("count",
+                 "must be a whole number from 1 to " + std::to_string(kMostReplicas) + ", got " + to_text(count));
+  const std::string separator = element.find_text("sep").value_or("");
+  Pose step = Pose::translation(element.find_vector3("offset").value_or(Vector3::Zero()));
+  if (element.has("euler")) step.R = *find_orientation(element, reader.settings);
+  const std::string outer = reader.name_suffix;
+  const int copies = static_cast<int>(count);
+  const std::size_t digits = std::to_string(copies - 1).size();
+  for (int i = 0; i < copies; ++i) {
+    if ((reader.replicas += 1) > kMostReplicas) element.fail("count", "there are too many copies in this model");
+    const std::string number = std::to_string(i);
+    reader.name_suffix = outer + separator + std::string(digits - number.size(), '0') + number;
+    read_contents(reader, element, around);
+    around.X_BF = around.X_BF * step;
+  }
+  reader.name_suffix = outer;
 }
 
 /// Of the geoms that count for the inertia of their body.
@@ -187,6 +237,18 @@ void adjust_inertia(const MjcfSettings& settings, MassProperties& body) {
 }
 
 }  // namespace
+
+std::string MjcfReader::name_of(const XmlElement& element) const {
+  const std::string name = element.find_text("name").value_or("");
+  return name.empty() ? name : name + name_suffix;
+}
+
+const MjcfSite& MjcfReader::site_named(const XmlElement& element, const char* attribute) const {
+  const std::string name = element.text(attribute);
+  const auto found = site_by_name.find(name);
+  if (found == site_by_name.end()) element.fail(attribute, "there is no site '" + name + "'");
+  return sites[static_cast<std::size_t>(found->second)];
+}
 
 int MjcfReader::body_named(const XmlElement& element, const char* attribute) const {
   const std::string name = element.text(attribute);
@@ -221,11 +283,13 @@ std::optional<Eigen::Vector2d> MjcfReader::counted_range(const MjcfAttributes& a
   return ends;
 }
 
+void add_world(MjcfReader& reader, const XmlElement& element) {
+  reader.bodies.push_back({element, "world", -1, {}, {}, {}, {}, {}});
+  reader.body_by_name.emplace("world", 0);
+}
+
 void read_world(MjcfReader& reader, const XmlElement& element) {
-  if (reader.bodies.empty()) {
-    reader.bodies.push_back({element, "world", -1, {}, {}, {}, {}, {}});
-    reader.body_by_name.emplace("world", 0);
-  }
+  if (reader.bodies.empty()) add_world(reader, element);
   read_contents(reader, element, {0, "", Pose(), 2});
 }
 
@@ -244,6 +308,9 @@ void settle_inertias(MjcfReader& reader) {
     else if (body.inertial)
       body.inertia = *body.inertial;
     adjust_inertia(settings, body.inertia);
+    if (!reader.options.strict)
+      if (const std::string mended = mend_inertia(body.inertia); !mended.empty())
+        reader.report(body.inertial_element.value_or(body.element), mended);
     total += body.inertia.mass;
   }
   if (!(settings.total_mass > 0.0) || !(total > 0.0)) return;

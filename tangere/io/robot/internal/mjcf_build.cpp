@@ -4,11 +4,13 @@
 /// behind the last. All of them share the body's frame: with anchors a_k, X_PB(q) = X_PB Π T(a_k) J_k(q_k) T(-a_k).
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include <Eigen/Geometry>
 
 #include "tangere/math/check.hpp"
+#include "tangere/io/robot/internal/mend.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
 #include "tangere/io/robot/internal/unit_check.hpp"
 #include "tangere/multibody/model_check.hpp"
@@ -42,14 +44,15 @@ std::map<MjcfContactBits, MjcfContactBits> bits_of(MjcfReader& reader, ContactBi
   std::set<MjcfContactBits> given;
   for (const MjcfBody& body : reader.bodies)
     for (const MjcfGeom& geom : body.geoms)
-      if (geom.collides()) given.insert({geom.contype, geom.conaffinity});
+      if (geom.collides()) given.insert(geom.bits());
   std::map<MjcfContactBits, MjcfContactBits> bits;
-  if (contact_bits == ContactBits::settled) bits = both_ways(given);
+  if (contact_bits == ContactBits::settled) bits = both_ways(given, reader.contact_pairs);
   if (!bits.empty() || given.empty()) return bits;
   if (contact_bits == ContactBits::settled)
     reader.report(reader.files.root(),
                   "there are more than 32 kinds of contype and conaffinity: geoms collide only "
-                  "where each one's type is in the other's affinity");
+                  "where each one's type is in the other's affinity",
+                  NoticeRank::collision);
   for (const MjcfContactBits& pair : given) bits[pair] = pair;
   return bits;
 }
@@ -61,9 +64,9 @@ BodySpec spec_of(const MjcfReader& reader, const MjcfBody& body,
   spec.inertia = body.inertia;
   for (const MjcfGeom& geom : body.geoms) {
     if (geom.collides()) {
-      const MjcfContactBits pair = bits.at({geom.contype, geom.conaffinity});
-      spec.shapes.push_back({geom.name, geom.shape, geom.X_BS, geom.friction, reader.options.restitution, pair.contype,
-                             pair.conaffinity});
+      const MjcfContactBits pair = bits.at(geom.bits());
+      spec.shapes.push_back({geom.name, geom.shape, geom.X_BS, geom.friction_of_pair.value_or(geom.friction),
+                             reader.options.restitution, pair.contype, pair.conaffinity});
     }
     if (geom.collides() && geom.group >= kDrawnGroups) continue;
     VisualShape visual{geom.name, geom.shape, geom.X_BS, geom.color};
@@ -144,8 +147,10 @@ void exclude_neighbours(MjcfReader& reader, const std::vector<int>& weld, ModelB
         for (const int b : group) exclude(a, b);
     } else if (parent != 0 && reader.body(w).joints.size() == 1 && collides(reader.body(parent)) &&
                collides(reader.body(w))) {
-      reader.report(reader.body(w).element, "does not collide with its parent '" + reader.body(parent).name +
-                                                "' here (in MuJoCo it does, because that is fixed to the world)");
+      reader.report(reader.body(w).element,
+                    "does not collide with its parent '" + reader.body(parent).name +
+                        "' here (in MuJoCo it does, because that is fixed to the world)",
+                    NoticeRank::collision);
     }
   }
 }
@@ -155,6 +160,7 @@ void exclude_neighbours(MjcfReader& reader, const std::vector<int>& weld, ModelB
 
 void read_contact(MjcfReader& reader, const XmlElement& section, ModelBuilder& builder) {
   for (const XmlElement& element : reader.files.children(section)) {
+    if (element.name() == "pair") continue;
     if (element.name() != "exclude") {
       element.mark_unused();
       continue;
@@ -163,6 +169,41 @@ void read_contact(MjcfReader& reader, const XmlElement& section, ModelBuilder& b
     const int a = reader.body(reader.body_named(element, "body1")).index;
     const int b = reader.body(reader.body_named(element, "body2")).index;
     element.located([&] { builder.exclude_pair(a, b); });
+  }
+}
+
+/// <pair>: two geoms that collide whatever their bits say. Their friction becomes that of the pair.
+void read_pair(MjcfReader& reader, const XmlElement& element) {
+  const MjcfAttributes attributes = reader.defaults.of(element, {"pair"});
+  element.use({"name", "class"});
+  std::array<MjcfGeom*, 2> geoms{};
+  for (const int side : {0, 1}) {
+    const char* attribute = side == 0 ? "geom1" : "geom2";
+    const std::string name = element.text(attribute);
+    for (MjcfBody& body : reader.bodies)
+      for (MjcfGeom& geom : body.geoms)
+        if (geom.name == name) geoms[side] = &geom;
+    if (geoms[side] == nullptr && reader.options.strict) element.fail(attribute, "there is no geom '" + name + "'");
+    if (geoms[side] == nullptr) {
+      element.use_all();
+      return reader.report(element, "left out, because geom '" + name + "' is not there", NoticeRank::collision);
+    }
+  }
+  for (const int side : {0, 1}) {
+    if (geoms[side]->in_pair == 0) geoms[side]->in_pair = ++reader.geoms_in_pairs;
+  }
+  const auto [a, b] = std::pair(geoms[0]->in_pair, geoms[1]->in_pair);
+  reader.contact_pairs.insert({a, b});
+  reader.contact_pairs.insert({b, a});
+  const std::optional<VectorX> friction = attributes.numbers("friction", 1, 5);
+  if (!friction) return;
+  if ((*friction)[0] < 0.0) attributes.fail("friction", "must not be negative, got " + to_text((*friction)[0]));
+  // the pair takes the smaller of the two
+  for (MjcfGeom* geom : geoms) {
+    if (geom->friction_of_pair && *geom->friction_of_pair != (*friction)[0])
+      reader.report(element, "geom '" + geom->name + "' has several pairs: the largest friction counts for all",
+                    NoticeRank::collision);
+    geom->friction_of_pair = std::max(geom->friction_of_pair.value_or(0.0), (*friction)[0]);
   }
 }
 
@@ -187,12 +228,22 @@ void read_mimic(MjcfReader& reader, const XmlElement& element) {
   follower->mimic = Mimic{source->name, p[1], follower->ref + p[0] - p[1] * source->ref};
 }
 
+/// Between two sites: their frames coincide, or their origins.
+void read_loop_of_sites(MjcfReader& reader, const XmlElement& element, ModelBuilder& builder) {
+  const MjcfSite& a = reader.site_named(element, "site1");
+  const MjcfSite& b = reader.site_named(element, "site2");
+  LoopConstraint loop;
+  loop.kind = element.name() == "weld" ? LoopConstraint::Kind::weld : LoopConstraint::Kind::connect;
+  loop.name = element.find_text("name").value_or(element.name() + std::to_string(element.line()));
+  loop.body_A = a.body == 0 ? kWorld : reader.body(a.body).index;
+  loop.body_B = b.body == 0 ? kWorld : reader.body(b.body).index;
+  loop.X_AC = a.X_BS;
+  loop.X_BC = b.X_BS;
+  element.located([&] { builder.add_constraint(loop); });
+}
+
 void read_loop(MjcfReader& reader, const XmlElement& element, ModelBuilder& builder) {
-  if (element.has("site1") || element.has("site2")) {
-    element.use_all();
-    reader.report(element, "constraints between sites are not read");
-    return;
-  }
+  if (element.has("site1") || element.has("site2")) return read_loop_of_sites(reader, element, builder);
   const bool weld = element.name() == "weld";
   const int a = reader.body_named(element, "body1");
   const int b = element.has("body2") ? reader.body_named(element, "body2") : 0;
@@ -214,7 +265,6 @@ void read_loop(MjcfReader& reader, const XmlElement& element, ModelBuilder& buil
     loop.X_BC = Pose::translation(X_AB.inverse() * loop.X_AC.p);
   }
   element.located([&] { builder.add_constraint(loop); });
-  reader.report(element, "kept, and enforced only by who simulates loops");
 }
 
 /// Equalities of one kind, the active ones.
@@ -255,9 +305,16 @@ int add_located(const MjcfBody& body, const XmlElement& element, ModelBuilder& b
 }
 
 /// Errors of the whole model are about a joint: say where it is.
-Model build_located(const MjcfReader& reader, const ModelBuilder& builder) {
+Model build_located(MjcfReader& reader, ModelBuilder& builder) {
+  const auto element_of = [&](int index) {
+    for (const MjcfBody& body : reader.bodies)
+      for (const MjcfJoint& joint : body.joints)
+        if (joint.index == index) return joint.element;
+    return reader.files.root();
+  };
   try {
-    return builder.build();
+    if (reader.options.strict) return builder.build();
+    return build_mended(builder, [&](int joint, std::string text) { reader.report(element_of(joint), text); });
   } catch (const InputError& error) {
     for (const MjcfBody& body : reader.bodies)
       for (const MjcfJoint& joint : body.joints)
@@ -303,9 +360,10 @@ std::string new_name(const std::string& wanted, std::set<std::string>& taken) {
   return *taken.insert(name(free)).first;
 }
 
-std::map<MjcfContactBits, MjcfContactBits> both_ways(const std::set<MjcfContactBits>& given) {
-  const auto meets = [](const MjcfContactBits& a, const MjcfContactBits& b) {
-    return (a.contype & b.conaffinity) != 0;
+std::map<MjcfContactBits, MjcfContactBits> both_ways(const std::set<MjcfContactBits>& given,
+                                                     const std::set<std::pair<int, int>>& pairs) {
+  const auto meets = [&](const MjcfContactBits& a, const MjcfContactBits& b) {
+    return (a.contype & b.conaffinity) != 0 || pairs.contains({a.in_pair, b.in_pair});
   };
   const auto equal = [](const MjcfContactBits& a) { return a.contype == a.conaffinity; };
   const auto meets_as_met = [&](const MjcfContactBits& a) {
@@ -314,7 +372,8 @@ std::map<MjcfContactBits, MjcfContactBits> both_ways(const std::set<MjcfContactB
   std::map<MjcfContactBits, MjcfContactBits> bits;
   // as they are
   const bool few = given.size() <= kMostKindsCompared;
-  if (std::ranges::all_of(given, equal) || (few && std::ranges::all_of(given, meets_as_met))) {
+  if ((pairs.empty() && std::ranges::all_of(given, equal)) ||
+      (pairs.empty() && few && std::ranges::all_of(given, meets_as_met))) {
     for (const MjcfContactBits& a : given) bits[a] = a;
     return bits;
   }
@@ -348,6 +407,10 @@ Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, c
         section.located([&] { builder.set_gravity(*gravity); });
 
   // what is fixed to the world is a body; then all others, joint by joint
+  for (const XmlElement& section : sections)
+    if (section.name() == "contact")
+      for (const XmlElement& element : reader.files.children(section))
+        if (element.name() == "pair") read_pair(reader, element);
   const std::map<MjcfContactBits, MjcfContactBits> bits = bits_of(reader, contact_bits);
   for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
     MjcfBody& body = reader.bodies[i];
@@ -376,6 +439,7 @@ Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, c
   for (const XmlElement& section : sections)
     if (section.name() == "contact") read_contact(reader, section, builder);
   each_equality(reader, sections, false, [&](const XmlElement& element) { read_loop(reader, element, builder); });
+  for (const MjcfSite& site : reader.sites) builder.add_frame({site.name, reader.body(site.body).index, site.X_BS});
   return build_located(reader, builder);
 }
 

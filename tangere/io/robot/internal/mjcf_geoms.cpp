@@ -3,9 +3,15 @@
 /// MuJoCo's capsules and cylinders lie along z and have half lengths, ours along x; its sizes are radii and half sides.
 /// A mesh geom's frame is that of the mesh as the file has it; its shape is the convex hull, about its own centroid.
 
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Eigenvalues>
+
 #include "tangere/math/check.hpp"
 #include "tangere/geometry/hull.hpp"
 #include "tangere/io/mesh_file.hpp"
+#include "tangere/io/robot/internal/mjcf_mesh_inertia.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
 
 namespace tangere::internal {
@@ -33,7 +39,8 @@ TriangleMesh inline_mesh(const XmlElement& element, const Vector3& scale) {
     for (int i = 0; i < count; ++i) points.row(i) = mesh.vertices[static_cast<std::size_t>(i)].transpose();
     const Hull hull = element.located([&] { return hull_of_points(points); });
     mesh.vertices.clear();
-    for (Eigen::Index i = 0; i < hull.vertices.rows(); ++i) mesh.vertices.emplace_back(hull.vertices.row(i).transpose());
+    for (Eigen::Index i = 0; i < hull.vertices.rows(); ++i)
+      mesh.vertices.emplace_back(hull.vertices.row(i).transpose());
     for (const std::vector<int>& face : hull.faces)
       for (std::size_t k = 2; k < face.size(); ++k) mesh.triangles.push_back({face[0], face[k - 1], face[k]});
     return mesh;
@@ -59,8 +66,11 @@ TriangleMesh inline_mesh(const XmlElement& element, const Vector3& scale) {
 TriangleMesh mesh_from_file(MjcfReader& reader, const XmlElement& element, const Vector3& scale) {
   std::filesystem::path name = element.text("file");
   if (reader.settings.strip_path) name = name.filename();
-  // beside the main file, then in the folders of the options
+  // beside the main file, beside the file that says so if that is included, then in the folders of the options
   std::vector<std::filesystem::path> candidates{reader.files.folder() / reader.settings.mesh_folder / name};
+  const std::filesystem::path own = std::filesystem::path(element.file()).parent_path();
+  candidates.push_back(own / reader.settings.mesh_folder / name);
+  candidates.push_back(own / name);
   for (const std::filesystem::path& folder : reader.options.search_paths) {
     candidates.push_back(folder / reader.settings.mesh_folder / name);
     candidates.push_back(folder / name);
@@ -83,6 +93,21 @@ void move_to_reference(const XmlElement& element, const Vector3& scale, Triangle
   for (Vector3& v : mesh.vertices) v = (R->transpose() * (v.cwiseQuotient(scale) - position)).cwiseProduct(scale);
 }
 
+/// By `inertia`; the hull where a surface has no inside.
+MassProperties solid_of_mesh(MjcfReader& reader, const MjcfAttributes& attributes, const TriangleMesh& mesh,
+                             const MeshHull& hull) {
+  const std::string by_default = reader.settings.exact_mesh_inertia ? "exact" : "legacy";
+  const std::string kind = attributes.word("inertia", {"legacy", "exact", "convex", "shell"}).value_or(by_default);
+  std::optional<MassProperties> solid;
+  if (kind == "exact") solid = mesh_inertia(mesh, MeshInertia::exact);
+  if (kind == "legacy") solid = mesh_inertia(mesh, MeshInertia::legacy);
+  if (kind == "shell") solid = mesh_inertia(mesh, MeshInertia::shell);
+  if (solid) return *solid;
+  if (kind != "convex")
+    reader.report(attributes.element(), "the inertia is that of the convex hull: the mesh has no inside");
+  return posed(mass_properties(hull.shape, 1.0), hull.X_MS);
+}
+
 void read_mesh(MjcfReader& reader, const XmlElement& element) {
   const MjcfAttributes attributes = reader.defaults.of(element, {"mesh"});
   const bool from_file = element.has("file");
@@ -102,33 +127,25 @@ void read_mesh(MjcfReader& reader, const XmlElement& element) {
       std::make_shared<TriangleMesh>(from_file ? mesh_from_file(reader, element, scale) : inline_mesh(element, scale));
   move_to_reference(element, scale, *mesh);
   MeshHull hull = element.located([&] { return hull_of_mesh(*mesh); });
-  if (const std::string text = describe(hull); !text.empty()) reader.report(element, text);
+  if (const std::string text = describe(hull); !text.empty()) reader.report(element, text, NoticeRank::collision);
 
-  // the solid inside, or the hull where the surface is not closed
-  MassProperties solid = posed(mass_properties(hull.shape, 1.0), hull.X_MS);
-  const std::string inertia = element.find_word("inertia", {"legacy", "exact", "convex", "shell"}).value_or("exact");
-  if (inertia == "shell") reader.report(element, "the mass is taken to fill the mesh, not to lie on its surface");
-  if (inertia != "convex") {
-    try {
-      solid = mass_properties(*mesh, 1.0);
-    } catch (const InputError& error) {
-      reader.report(element, "the inertia is that of the convex hull: the mesh " + error.reason());
-    }
-  }
+  const MassProperties solid = solid_of_mesh(reader, attributes, *mesh, hull);
   reader.meshes.emplace(name, MjcfMesh{std::move(mesh), std::move(hull), solid});
 }
 
 // geoms
 // ---------------------------------------------------------------------------------------------------------------------
 
-Vector4 color_of(const MjcfReader& reader, const MjcfAttributes& attributes) {
+Vector4 color_of(MjcfReader& reader, const MjcfAttributes& attributes) {
   Vector4 color(0.5, 0.5, 0.5, 1.0);
   if (const std::optional<std::string> material = attributes.text("material")) {
     const auto found = reader.materials.find(*material);
     if (found == reader.materials.end()) attributes.fail("material", "there is no material '" + *material + "'");
     color = found->second;
   }
-  if (const std::optional<VectorX> rgba = attributes.numbers("rgba", 3, 4)) {
+  const std::optional<VectorX> rgba = attributes.numbers("rgba", reader.options.strict ? 3 : 0, 4);
+  if (rgba && rgba->size() < 3) reader.report(attributes.element(), "rgba has too few numbers", NoticeRank::look);
+  if (rgba && rgba->size() >= 3) {
     color[3] = 1.0;
     color.head(rgba->size()) = *rgba;
     if (!(color.minCoeff() >= 0.0 && color.maxCoeff() <= 1.0)) attributes.fail("rgba", "must be between 0 and 1");
@@ -187,11 +204,41 @@ MassProperties with_mass(const MjcfAttributes& attributes, const MassProperties&
 
 // what a geom is, where it is, and what it weighs
 
-void set_mesh(const MjcfReader& reader, const MjcfAttributes& attributes, const Pose& X_BF, MjcfGeom& geom) {
+const MjcfMesh& mesh_named(const MjcfReader& reader, const MjcfAttributes& attributes) {
   const std::optional<std::string> name = attributes.text("mesh");
   const auto found = name ? reader.meshes.find(*name) : reader.meshes.end();
   if (found == reader.meshes.end()) attributes.fail("mesh", name ? "there is no mesh '" + *name + "'" : "is required");
-  const MjcfMesh& mesh = found->second;
+  return found->second;
+}
+
+/// A primitive of the size of a mesh: about the box that has its principal moments, the longest side along z.
+void set_fitted(const MjcfReader& reader, const MjcfAttributes& attributes, const std::string& type, const Pose& X_BF,
+                MjcfGeom& geom) {
+  const MassProperties& solid = mesh_named(reader, attributes).solid;
+  const Eigen::SelfAdjointEigenSolver<Matrix3> solver(solid.inertia);
+  // the smallest moment is about the longest side
+  const Vector3 moments = solver.eigenvalues().reverse();
+  Matrix3 R = solver.eigenvectors().rowwise().reverse();
+  if (R.determinant() < 0.0) R.col(0) = -R.col(0);
+  // half sides: I_i = m/3 (h_j² + h_k²)
+  const Vector3 h = ((1.5 / solid.mass) * (moments.sum() - 2.0 * moments.array())).max(0.0).sqrt() *
+                    attributes.number("fitscale").value_or(1.0);
+  const double radius = 0.5 * (h[0] + h[1]);
+  const Pose X = X_BF * pose_of(attributes, reader.settings) * Pose(R, solid.center);
+  const Pose X_along = type == "capsule" || type == "cylinder" ? kAlongZ : Pose();
+  geom.shape = attributes.element().located([&]() -> Shape {
+    if (type == "sphere") return Sphere{h.mean()};
+    if (type == "capsule") return Capsule{radius, 2.0 * std::max(0.0, h[2] - 0.5 * radius)};
+    if (type == "cylinder") return Cylinder{radius, 2.0 * h[2]};
+    if (type == "ellipsoid") return Ellipsoid{h};
+    return Box{2.0 * h};
+  });
+  geom.X_BS = X * X_along;
+  geom.inertia = posed(with_mass(attributes, mass_properties(geom.shape, 1.0)), geom.X_BS);
+}
+
+void set_mesh(const MjcfReader& reader, const MjcfAttributes& attributes, const Pose& X_BF, MjcfGeom& geom) {
+  const MjcfMesh& mesh = mesh_named(reader, attributes);
   geom.X_BM = X_BF * pose_of(attributes, reader.settings);
   geom.shape = mesh.hull.shape;
   geom.X_BS = geom.X_BM * mesh.hull.X_MS;
@@ -244,7 +291,7 @@ void read_assets(MjcfReader& reader, const XmlElement& element) {
 std::optional<MjcfGeom> read_geom(MjcfReader& reader, const XmlElement& element, const std::string& inherited,
                                   const Pose& X_BF) {
   const MjcfAttributes attributes = reader.defaults.of(element, {"geom"}, inherited);
-  const std::string name = element.find_text("name").value_or("");
+  const std::string name = reader.name_of(element);
   if (!name.empty() && !reader.geom_names.insert(name).second) element.fail("there is a geom '" + name + "' already");
   std::string type =
       attributes.word("type", {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"})
@@ -252,18 +299,17 @@ std::optional<MjcfGeom> read_geom(MjcfReader& reader, const XmlElement& element,
   const std::optional<std::string> mesh_name = attributes.text("mesh");
   if (type == "hfield" || type == "sdf") {
     element.use_all();
-    reader.report(element, "geoms of type " + type + " are not read: this one is left out");
+    reader.report(element, "geoms of type " + type + " are not read: this one is left out", NoticeRank::collision);
     return std::nullopt;
   }
-  if (mesh_name && type != "mesh") {
-    reader.report(element, "this " + type + " would be fitted to the mesh: the hull of the mesh is taken");
-    type = "mesh";
-  }
+  const bool fitted = mesh_name && type != "mesh" && type != "plane";
 
   MassProperties none{0.0, Vector3::Zero(), Matrix3::Zero()};
   MjcfGeom geom{element, name, Sphere{1.0}, {}, nullptr, {}, color_of(reader, attributes), 0.0, 0, 0, 0, none};
   if (type == "mesh")
     set_mesh(reader, attributes, X_BF, geom);
+  else if (fitted)
+    set_fitted(reader, attributes, type, X_BF, geom);
   else
     set_primitive(reader, attributes, type, X_BF, geom);
   set_contact(reader, attributes, geom);

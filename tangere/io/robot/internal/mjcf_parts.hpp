@@ -30,6 +30,15 @@ struct MjcfMesh {
   MassProperties solid;
 };
 
+/// What decides with whom a geom collides.
+struct MjcfContactBits {
+  std::uint32_t contype;
+  std::uint32_t conaffinity;
+  /// Of geoms that <pair> names: which one of them, from 1.
+  int in_pair = 0;
+  auto operator<=>(const MjcfContactBits&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
 struct MjcfGeom {
   XmlElement element;
   std::string name;
@@ -45,8 +54,13 @@ struct MjcfGeom {
   int group;
   /// In the body's frame; massless for planes.
   MassProperties inertia;
+  /// Which of the geoms that <pair> names, from 1; 0: none of them.
+  int in_pair = 0;
+  /// The largest that a <pair> gives it.
+  std::optional<double> friction_of_pair{};
 
-  [[nodiscard]] bool collides() const { return contype != 0 || conaffinity != 0; }
+  [[nodiscard]] bool collides() const { return contype != 0 || conaffinity != 0 || in_pair != 0; }
+  [[nodiscard]] MjcfContactBits bits() const { return {contype, conaffinity, in_pair}; }
 };
 
 struct MjcfJoint {
@@ -82,6 +96,13 @@ struct MjcfBody {
   int index = -1;
 };
 
+struct MjcfSite {
+  XmlElement element;
+  std::string name;
+  int body;
+  Pose X_BS;
+};
+
 /// Everything on the way from the files to the robot.
 struct MjcfReader {
   MjcfFiles files;
@@ -96,9 +117,23 @@ struct MjcfReader {
   std::map<std::string, std::pair<int, std::size_t>> joint_by_name;
   std::set<std::string> geom_names;
   std::vector<Notice> notices;
+  std::vector<MjcfSite> sites{};
+  std::map<std::string, int> site_by_name{};
+  /// Of geoms that collide whatever their bits are: two MjcfGeom::in_pair each.
+  std::set<std::pair<int, int>> contact_pairs{};
+  int geoms_in_pairs = 0;
+  /// What <replicate> puts behind names, and how many copies there are.
+  std::string name_suffix{};
+  int replicas = 0;
 
-  void report(const XmlElement& element, std::string text) { notices.push_back(element.notice(std::move(text))); }
+  void report(const XmlElement& element, std::string text, NoticeRank rank = NoticeRank::motion) {
+    notices.push_back(element.notice(std::move(text), rank));
+  }
   [[nodiscard]] MjcfBody& body(int i) { return bodies[static_cast<std::size_t>(i)]; }
+  /// With what <replicate> puts behind it; empty if it has none.
+  [[nodiscard]] std::string name_of(const XmlElement& element) const;
+  /// The site called by an attribute; throws if there is none.
+  [[nodiscard]] const MjcfSite& site_named(const XmlElement& element, const char* attribute) const;
   /// The body called by an attribute; throws if there is none.
   [[nodiscard]] int body_named(const XmlElement& element, const char* attribute) const;
   /// The joint called by an attribute; null if the name is unknown (the caller says what then).
@@ -114,6 +149,8 @@ void read_assets(MjcfReader& reader, const XmlElement& element);
 /// Nothing for a type that is not read (reported). X_BF is the frame the geom is given in.
 [[nodiscard]] std::optional<MjcfGeom> read_geom(MjcfReader& reader, const XmlElement& element,
                                                 const std::string& inherited, const Pose& X_BF);
+/// The world, without anything in it.
+void add_world(MjcfReader& reader, const XmlElement& element);
 /// Element <worldbody>: all bodies.
 void read_world(MjcfReader& reader, const XmlElement& element);
 /// Masses and inertias of all bodies, by the settings.
@@ -125,14 +162,11 @@ void settle_inertias(MjcfReader& reader);
 /// Group and mask for each pair (contype, conaffinity). MuJoCo lets two geoms collide if the type of one meets the
 /// affinity of the other; here both have to. The numbers are kept where that is the same for all pairs; else each pair
 /// of numbers becomes a group of its own. Empty if there are too many of them.
-struct MjcfContactBits {
-  std::uint32_t contype;
-  std::uint32_t conaffinity;
-  auto operator<=>(const MjcfContactBits&) const = default;  // NOLINT(modernize-use-nullptr)
-};
 /// Whether a model gets these groups and masks, or the numbers of the file.
 enum class ContactBits { settled, as_given };
-[[nodiscard]] std::map<MjcfContactBits, MjcfContactBits> both_ways(const std::set<MjcfContactBits>& given);
+/// `pairs`: two `in_pair` each, which meet whatever their bits are.
+[[nodiscard]] std::map<MjcfContactBits, MjcfContactBits> both_ways(const std::set<MjcfContactBits>& given,
+                                                                   const std::set<std::pair<int, int>>& pairs = {});
 
 // sections that need the model's indices
 [[nodiscard]] Model build_model(MjcfReader& reader, const std::vector<XmlElement>& sections, const std::string& name,

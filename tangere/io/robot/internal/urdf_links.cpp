@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tangere/io/robot/internal/mend.hpp"
 #include "tangere/io/mesh_file.hpp"
 #include "tangere/io/robot/internal/unit_check.hpp"
 #include "tangere/io/robot/internal/urdf_parts.hpp"
@@ -9,10 +10,10 @@
 namespace tangere::internal {
 namespace {
 
-MassProperties read_inertial(const XmlElement& inertial, std::vector<Notice>& notices) {
+MassProperties read_inertial(const XmlElement& inertial, bool strict, std::vector<Notice>& notices) {
   const Pose X = read_origin(inertial);
   MassProperties result{inertial.child("mass").number("value"), X.p, Matrix3::Zero()};
-  if (result.mass < 0.0) inertial.child("mass").fail("value", "must not be negative");
+  if (result.mass < 0.0 && strict) inertial.child("mass").fail("value", "must not be negative");
   const XmlElement inertia = inertial.child("inertia");
   Matrix3 I;
   I(0, 0) = inertia.number("ixx");
@@ -29,6 +30,8 @@ MassProperties read_inertial(const XmlElement& inertial, std::vector<Notice>& no
   // given in the inertial frame's axes
   result.inertia = X.R * I * X.R.transpose();
   result.inertia = (0.5 * (result.inertia + result.inertia.transpose())).eval();
+  if (strict) return result;
+  if (const std::string mended = mend_inertia(result); !mended.empty()) notices.push_back(inertial.notice(mended));
   return result;
 }
 
@@ -56,6 +59,8 @@ PosedShape read_primitive(const XmlElement& element) {
   if (kind == "sphere") return made(Sphere{element.number("radius")}, Pose());
   if (kind == "cylinder") return made(Cylinder{element.number("radius"), element.number("length")}, urdf_axis());
   if (kind == "capsule") return made(Capsule{element.number("radius"), element.number("length")}, urdf_axis());
+  // not URDF, but what some engines read: the ground
+  if (kind == "plane") return made(HalfSpace{element.find_vector3("normal").value_or(Vector3::UnitZ()), 0.0}, Pose());
   element.fail("must be a box, cylinder, sphere, capsule or mesh");
 }
 
@@ -97,7 +102,7 @@ UrdfLinkReader::Mesh& UrdfLinkReader::mesh(const XmlElement& element) {
     const FoundMesh found = finder_.find(name);
     Mesh& mesh = meshes_[{found.path.string(), {scale[0], scale[1], scale[2]}}];
     if (mesh.mesh) return mesh;
-    if (!found.remark.empty()) notices_.push_back(element.notice(found.remark));
+    if (!found.remark.empty()) notices_.push_back(element.notice(found.remark, NoticeRank::unused));
     mesh.mesh = std::make_shared<const TriangleMesh>(load_mesh(found.path, scale, &notices_));
     return mesh;
   });
@@ -115,7 +120,8 @@ CollisionShape UrdfLinkReader::read_collision(const XmlElement& collision) {
   geometry.located([&] {
     if (!found.hull) found.hull = hull_of_mesh(*found.mesh);
   });
-  if (const std::string remark = describe(*found.hull); !remark.empty()) notices_.push_back(geometry.notice(remark));
+  if (const std::string remark = describe(*found.hull); !remark.empty())
+    notices_.push_back(geometry.notice(remark, NoticeRank::collision));
   return {name, found.hull->shape, X_BO * found.hull->X_MS, options_.friction, options_.restitution};
 }
 
@@ -129,7 +135,7 @@ Vector4 UrdfLinkReader::read_color(const XmlElement& visual) {
   if (known != colors_.end()) return known->second;
   // a texture is reported by itself
   if (material->children().empty())
-    notices_.push_back(material->notice("there is no material of this name that has a colour"));
+    notices_.push_back(material->notice("there is no material of this name that has a colour", NoticeRank::look));
   for (const XmlElement& child : material->children()) child.mark_unused();
   return grey;
 }
@@ -139,19 +145,19 @@ std::optional<VisualShape> UrdfLinkReader::read_visual(const XmlElement& visual)
   const Pose X_BO = read_origin(visual);
   const Vector4 color = read_color(visual);
   const XmlElement geometry = geometry_of(visual);
-  if (geometry.name() != "mesh") {
-    const PosedShape posed = read_primitive(geometry);
-    return VisualShape{name, posed.shape, X_BO * posed.X, color};
-  }
   // there is a robot without it
   try {
+    if (geometry.name() != "mesh") {
+      const PosedShape posed = read_primitive(geometry);
+      return VisualShape{name, posed.shape, X_BO * posed.X, color};
+    }
     return VisualShape{name, mesh(geometry).mesh, X_BO, color};
   } catch (const InputError& error) {
     geometry.use_all();
     std::string reason = error.what();
     if (const std::string place = geometry.place() + ": "; reason.starts_with(place)) reason.erase(0, place.size());
     reason = reason.substr(0, reason.find("; looked for"));
-    notices_.push_back(geometry.notice("this visual is left out: " + reason));
+    notices_.push_back(geometry.notice("this visual is left out: " + reason, NoticeRank::look));
     return std::nullopt;
   }
 }
@@ -160,7 +166,7 @@ BodySpec UrdfLinkReader::read(const XmlElement& link) {
   BodySpec body;
   body.name = link.text("name");
   const std::optional<XmlElement> inertial = link.find_child("inertial");
-  if (inertial) body.inertia = read_inertial(*inertial, notices_);
+  if (inertial) body.inertia = read_inertial(*inertial, options_.strict, notices_);
   for (const XmlElement& collision : link.children("collision")) body.shapes.push_back(read_collision(collision));
   for (const XmlElement& visual : link.children("visual"))
     if (std::optional<VisualShape> shape = read_visual(visual)) body.visuals.push_back(*std::move(shape));
