@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   const ScalingAnswer scaled = scaling(capsule, {}, crate, X_WCrate);
   const Vector12 g = gradient(scaled);
   std::printf("alpha %.6f: %s\n", scaled.alpha, scaled.alpha > 1.0 ? "apart" : "overlapping");
-  std::printf("a metre of the crate along x changes it by %.6f\n", g[6]);
+  std::printf("a metre of the crate along y changes it by %.6f\n", g[7]);
 
   const Distance nearest = distance(capsule, {}, crate, X_WCrate);
   std::printf("distance %.6f m between (%.3f, %.3f, %.3f) and (%.3f, %.3f, %.3f)\n", nearest.distance, nearest.p_A[0],

@@ -14,6 +14,7 @@
 #include "tangere/proximity/proximity.hpp"
 #include "tangere/proximity/proximity_derivatives.hpp"
 #include "tangere/proximity/scaling.hpp"
+#include "tangere/proximity/scaling_derivatives.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/random_shapes.hpp"
 
@@ -82,6 +83,31 @@ TEST(HardPairs, AlphaOfBarsAllButParallel) {
             scaling(*A, X_WA, *B, X_WB, {.tolerance = 1e-12, .method = ScalingMethod::conic}, by_cones);
         ASSERT_EQ(answer.status, ScalingStatus::solved);
         ASSERT_NEAR(answer.alpha / exact.alpha, 1.0, 1.001e-8);
+      }
+    }
+  }
+}
+
+/// Flat shapes with cones and cylinders: alpha is certified on corners before Newton's method has begun.
+TEST(HardPairs, AlphaGradientAtTheDefaultTolerance) {
+  ScalingWorkspace by_supports;
+  ScalingWorkspace by_cones;
+  for (const char* const flat : {"box", "polytope"}) {
+    for (const char* const curved : {"cone", "cylinder"}) {
+      Random random(6);
+      for (int trial = 0; trial < 1500; ++trial) {
+        SCOPED_TRACE(std::string(flat) + "-" + curved + ", trial " + std::to_string(trial));
+        const Shape A = test::random_shape(flat, random);
+        const Shape B = test::random_shape(curved, random);
+        const Pose X_WA(random.rotation(), Vector3::Zero());
+        const double apart = random.log_uniform(0.1, 5.0);
+        const Pose X_WB(random.rotation(), apart * random.unit_vector());
+        const Scaling answer = scaling(A, X_WA, B, X_WB, {}, by_supports);
+        const Scaling exact = scaling(A, X_WA, B, X_WB, {.tolerance = 1e-12, .method = ScalingMethod::conic}, by_cones);
+        ASSERT_EQ(answer.status, ScalingStatus::solved);
+        if (exact.point_freedom != 0 || exact.normal_freedom != 0) continue;
+        const Vector12 expected = scaling_gradient(by_cones);
+        ASSERT_LE((scaling_gradient(by_supports) - expected).norm(), 1e-6 * expected.norm());
       }
     }
   }

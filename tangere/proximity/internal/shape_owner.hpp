@@ -16,8 +16,8 @@ class PairOwner {
     if (!on_) return;
     if (A.convex_set() == nullptr || B.convex_set() == nullptr) {
       // derivatives look at the lists of parts
-      shape_A_ = A;
-      shape_B_ = B;
+      if (!shape_A_ || shape_A_->parts().data() != A.parts().data()) shape_A_ = A;
+      if (!shape_B_ || shape_B_->parts().data() != B.parts().data()) shape_B_ = B;
       return;
     }
     if (set_A_.get() != A.convex_set()) set_A_ = A.parts().front().set;
