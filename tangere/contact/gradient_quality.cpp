@@ -8,6 +8,8 @@ std::string_view to_string(GradientQuality quality) {
       return "exact";
     case GradientQuality::relaxed:
       return "relaxed";
+    case GradientQuality::halved_at_tie:
+      return "halved_at_tie";
     case GradientQuality::heuristic:
       return "heuristic";
     case GradientQuality::restitution_held:

@@ -13,6 +13,10 @@ enum class GradientQuality {
   exact,
   /// The derivative of the step at another relaxation, as asked for (SmoothOptions::gradient_kappa).
   relaxed,
+  /// The friction of a shape was asked for that touches another one of equal friction, which of the two counts: each
+  /// has
+  /// half of the derivative of their pair (StepParameter::Kind::pair_friction has all of it).
+  halved_at_tie,
   /// The derivative for other contact sets than the step's, as asked for (GradientMode).
   heuristic,
   /// An impact keeps only a part of its restitution, and derivatives hold that part (StepResult::restitution_kept).
@@ -25,7 +29,7 @@ enum class GradientQuality {
   /// The contact of the step, or of its linearisation, was not solved (StepStatus::approximate_contact).
   contact_unsolved,
 };
-inline constexpr int kNumGradientQualities = 7;
+inline constexpr int kNumGradientQualities = 8;
 
 [[nodiscard]] std::string_view to_string(GradientQuality quality);
 

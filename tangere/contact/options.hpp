@@ -2,6 +2,8 @@
 
 /// What a world does at its contacts, joint limits and constraints.
 
+#include <vector>
+
 #include "tangere/solvers/lcp/boxed_lcp.hpp"
 
 namespace tangere {
@@ -25,6 +27,15 @@ enum class Redundancy {
   least_squares,
 };
 
+/// The coefficient of a pair of shapes of the scene (by their indices there, in either order), whatever the shapes say.
+struct PairFriction {
+  int shape_A = 0;
+  int shape_B = 0;
+  double friction = 0.0;
+
+  bool operator==(const PairFriction&) const = default;
+};
+
 /// Smooth contact (smooth_options.hpp) heeds `correction_speed` of overlaps and limits, unless `correction` is 0,
 /// `correction` and `compliance` of constraints and mimics, `bounce_speed`, `torsional_friction`, and which rows of
 /// joints are enforced; it refuses `rolling_friction`. The rest is of hard contact.
@@ -46,6 +57,8 @@ struct ContactOptions {
   /// Torque about the normal, and about the tangents, up to these lengths times the normal force. 0: no such rows.
   double torsional_friction = 0.0;
   double rolling_friction = 0.0;
+  /// Pairs that do not take the smaller coefficient of their two shapes.
+  std::vector<PairFriction> pair_friction = {};
   /// Enforced, or left to the caller.
   bool joint_limits = true;
   bool joint_friction = true;

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tangere/contact/pair_friction.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/kinematics.hpp"
@@ -66,7 +67,8 @@ class ParameterColumns {
         add_model(p.model, column);
         break;
       case Kind::friction:
-        add_friction(p.shape, column);
+      case Kind::pair_friction:
+        add_friction(p, column);
         break;
       case Kind::restitution:
         add_restitution(p.shape);
@@ -85,6 +87,8 @@ class ParameterColumns {
 
   /// Whether a size was asked for that moves a contact which takes part, and in a way that has no derivative.
   [[nodiscard]] bool is_rough() const { return is_rough_; }
+  /// Whether the friction of a shape was asked for that is equal to that of a shape it slides on.
+  [[nodiscard]] bool halves() const { return halves_; }
 
   /// d(distance) / d(parameter) of a contact of this part, the state held.
   [[nodiscard]] double distance(const StepParameter& p, int index) {
@@ -142,16 +146,24 @@ class ParameterColumns {
                            world_.scene().shape(model_, shape).X_BS, p.component, about);
   }
 
-  void add_friction(int shape, Eigen::Ref<VectorX> r) {
+  /// d(friction of a contact) / d(parameter).
+  [[nodiscard]] double friction_share_of(const StepParameter& p, const Contact& contact) const {
+    const ShapePair pair{contact.shape_A, contact.shape_B};
+    if (p.kind == Kind::friction)
+      return friction_share(model_, world_.scene(), world_.options().contact, pair, p.shape);
+    const bool same = (p.shape == pair.A && p.other_shape == pair.B) || (p.shape == pair.B && p.other_shape == pair.A);
+    return same ? 1.0 : 0.0;
+  }
+
+  void add_friction(const StepParameter& p, Eigen::Ref<VectorX> r) {
     const ContactProblem& problem = tape_.problem;
     for (const LcpDerivatives::Follower& follower : derivatives_.followers()) {
       const Row& row = problem.rows[static_cast<std::size_t>(follower.row)];
       if (row.kind != RowKind::tangential) continue;
-      const Contact& contact = contact_of(row);
-      const double friction_A = world_.scene().shape(model_, contact.shape_A).friction;
-      const double friction_B = world_.scene().shape(model_, contact.shape_B).friction;
-      if (shape != (friction_A <= friction_B ? contact.shape_A : contact.shape_B)) continue;
-      const double normal = tape_.f[derivatives_.clamped()[static_cast<std::size_t>(follower.normal)]];
+      const double share = friction_share_of(p, contact_of(row));
+      if (share == 0.0) continue;
+      halves_ = halves_ || share < 1.0;
+      const double normal = share * tape_.f[derivatives_.clamped()[static_cast<std::size_t>(follower.normal)]];
       const double force = std::copysign(normal, follower.slope);
       r -= force * problem.jacobian(model_.nv()).row(follower.row).transpose();
       scratch_.bounds[follower.row] = force;
@@ -227,6 +239,7 @@ class ParameterColumns {
   const SolvedStep& step_;
   ParameterScratch& scratch_;
   bool is_rough_ = false;
+  bool halves_ = false;
 };
 
 /// Columns of one part, and of its impulses if they are asked for; each is corrected in the scratch memory.
@@ -248,8 +261,10 @@ LcpDerivatives::RowUse rows_for(bool impulses) {
   return impulses ? LcpDerivatives::RowUse::all : LcpDerivatives::RowUse::reduced;
 }
 
-GradientQuality quality_of(const ParameterColumns& columns) {
-  return columns.is_rough() ? GradientQuality::features_held : GradientQuality::exact;
+GradientQuality quality_of(const ParameterColumns& columns, const LcpDerivatives& rows) {
+  GradientQuality quality = columns.halves() ? GradientQuality::halved_at_tie : GradientQuality::exact;
+  if (columns.is_rough()) quality = GradientQuality::features_held;
+  return rows.contradicts() ? GradientQuality::rows_contradict : quality;
 }
 
 /// dv⁺ of a step without impact, or of the part before or after it.
@@ -260,7 +275,7 @@ GradientQuality fill_part(const World& world, const Tape& tape, Workspace::Memor
   const SolvedStep step = solved_step(world, tape, m);
   ParameterColumns columns(world, world.model(), m.data, tape, m.derivatives, step, m.parameters);
   fill_columns(columns, tape, parameters, m.parameters, out, impulses, [](const StepParameter&) {});
-  return quality_of(columns);
+  return quality_of(columns, m.derivatives);
 }
 
 /// v_p of an impact, and the distance there.
@@ -280,7 +295,7 @@ GradientQuality fill_impact(const World& world, const Tape& impact, int contact,
   };
   fill_columns(columns, impact, parameters, m.parameters, out.impact, with_impulses ? &out.impulses : nullptr, correct);
   for (std::size_t i = 0; i < parameters.size(); ++i) out.distance.row(0)[i] = columns.distance(parameters[i], contact);
-  return quality_of(columns);
+  return quality_of(columns, m.derivatives);
 }
 
 /// Of a step with impacts inside, and of all its impulses if they are asked for: answers in the chain.

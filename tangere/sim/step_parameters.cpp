@@ -1,7 +1,9 @@
 #include "tangere/sim/step_parameters.hpp"
 
 #include <array>
+#include <optional>
 
+#include "tangere/contact/pair_friction.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 
@@ -16,6 +18,8 @@ std::string shape_name(const World& world, int shape) {
   const std::string& name = world.scene().shape(world.model(), shape).name;
   return world.model().body(at.body).spec.name + "." + (name.empty() ? std::to_string(at.index) : name);
 }
+
+ShapePair pair_of(const StepParameter& p) { return {p.shape, p.other_shape}; }
 
 int num_sizes(const World& world, int shape) {
   return static_cast<int>(world.scene().shape(world.model(), shape).shape.parameters().size());
@@ -52,6 +56,36 @@ bool change_shape(std::span<const StepParameter> parameters, const Eigen::Ref<co
   return changed;
 }
 
+/// Options with the friction of pairs that parameters name; nothing if they name none.
+std::optional<ContactOptions> with_pair_friction(ContactOptions options, std::span<const StepParameter> parameters,
+                                                 const Eigen::Ref<const VectorX>& values) {
+  bool changed = false;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const StepParameter& p = parameters[i];
+    if (p.kind != Kind::pair_friction) continue;
+    changed = true;
+    std::erase_if(options.pair_friction, [&](const PairFriction& own) {
+      return (own.shape_A == p.shape && own.shape_B == p.other_shape) ||
+             (own.shape_A == p.other_shape && own.shape_B == p.shape);
+    });
+    options.pair_friction.push_back({p.shape, p.other_shape, values[static_cast<Eigen::Index>(i)]});
+  }
+  if (!changed) return std::nullopt;
+  return options;
+}
+
+/// The friction of a pair by its name: nothing if that is not of one.
+std::optional<StepParameter> find_pair_friction(const World& world, std::string_view name) {
+  if (name.find('|') == std::string_view::npos) return std::nullopt;
+  const auto count = static_cast<int>(world.scene().shapes().size());
+  for (int A = 0; A < count; ++A)
+    for (int B = 0; B < count; ++B) {
+      const StepParameter parameter{.kind = Kind::pair_friction, .shape = A, .other_shape = B};
+      if (A != B && parameter_name(world, parameter) == name) return parameter;
+    }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void require_parameter(const World& world, const StepParameter& p) {
@@ -61,6 +95,8 @@ void require_parameter(const World& world, const StepParameter& p) {
   }
   const auto count = static_cast<int>(world.scene().shapes().size());
   const auto num_components = [&] { return p.kind == Kind::shape_size ? num_sizes(world, p.shape) : 6; };
+  if (p.kind == Kind::pair_friction && !(p.other_shape >= 0 && p.other_shape < count && p.other_shape != p.shape))
+    throw InputError("parameter", "is of a pair of shapes that the world does not have");
   const bool good = p.shape >= 0 && p.shape < count && p.component >= 0 && p.component < num_components();
   if (!good) throw InputError("parameter", "is of a shape or component that the world does not have");
 }
@@ -84,6 +120,8 @@ std::string parameter_name(const World& world, const StepParameter& parameter) {
       return parameter_name(world.model(), parameter.model);
     case Kind::friction:
       return shape_name(world, parameter.shape) + ".friction";
+    case Kind::pair_friction:
+      return shape_name(world, parameter.shape) + "|" + shape_name(world, parameter.other_shape) + ".friction";
     case Kind::restitution:
       return shape_name(world, parameter.shape) + ".restitution";
     case Kind::shape_placement:
@@ -98,6 +136,7 @@ std::string parameter_name(const World& world, const StepParameter& parameter) {
 }
 
 StepParameter find_step_parameter(const World& world, std::string_view name) {
+  if (const std::optional<StepParameter> pair = find_pair_friction(world, name)) return *pair;
   for (const StepParameter& parameter : all_step_parameters(world))
     if (parameter.kind != Kind::model && parameter_name(world, parameter) == name) return parameter;
   return {.model = find_parameter(world.model(), name)};
@@ -111,6 +150,10 @@ VectorX parameter_values(const World& world, std::span<const StepParameter> para
     double& value = out[static_cast<Eigen::Index>(i)];
     if (p.kind == Kind::model) {
       value = parameter_values(world.model(), std::span(&p.model, 1))[0];
+      continue;
+    }
+    if (p.kind == Kind::pair_friction) {
+      value = friction_of(world.model(), world.scene(), world.options().contact, pair_of(p));
       continue;
     }
     const CollisionShape& shape = world.scene().shape(world.model(), p.shape);
@@ -145,7 +188,7 @@ World with_parameters(const World& world, std::span<const StepParameter> paramet
     bool changed = false;
     for (std::size_t s = 0; s < body.shapes.size(); ++s) {
       const auto is_here = [&](const StepParameter& p) {
-        if (p.kind == Kind::model) return false;
+        if (p.kind == Kind::model || p.kind == Kind::pair_friction) return false;
         const SceneShape& at = world.scene().shapes()[static_cast<std::size_t>(p.shape)];
         return at.body == b && at.index == static_cast<int>(s);
       };
@@ -153,7 +196,12 @@ World with_parameters(const World& world, std::span<const StepParameter> paramet
     }
     if (changed) builder.set_body(b, std::move(body));
   }
-  return world.with_model(builder.build());
+  const World out = world.with_model(builder.build());
+  const std::optional<ContactOptions> contact = with_pair_friction(world.options().contact, parameters, values);
+  if (!contact) return out;
+  WorldOptions options = world.options();
+  options.contact = *contact;
+  return out.with_options(options);
 }
 
 }  // namespace tangere

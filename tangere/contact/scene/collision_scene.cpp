@@ -1,4 +1,5 @@
 #include "tangere/contact/scene/collision_scene.hpp"
+#include "tangere/contact/pair_friction.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -112,7 +113,7 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
         contact.point = point.point;
         contact.frame = contact_frame(point.normal, R_WO);
         contact.distance = point.distance;
-        contact.friction = std::min(A.friction, B.friction);
+        contact.friction = friction_of(model, scene, options, {a, b});
         contact.restitution = A.restitution * B.restitution;
         contacts.push_back(contact);
         if (motions != nullptr)

@@ -1,6 +1,7 @@
 /// What moves, which pairs there are, and which islands they make. How these are solved: single_level_solve.cpp.
 
 #include "tangere/contact/smooth/single_level.hpp"
+#include "tangere/contact/pair_friction.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -455,8 +456,8 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   const Vector3 pull = pull_on(key.point);
   slot.pair.A.set(*part_A.set, 1.0 / slot.units.length, at_A ? pull : pull_on(0));
   slot.pair.B.set(*part_B.set, 1.0 / slot.units.length, at_A ? pull_on(0) : pull);
-  slot.pair.set_friction(std::min(A.friction, B.friction), torsion_radius(*part_A.set, *part_B.set, slot.units.length),
-                         options_.friction);
+  slot.pair.set_friction(friction_of(model_, scene_, contact_options_, {key.shape_A, key.shape_B}),
+                         torsion_radius(*part_A.set, *part_B.set, slot.units.length), options_.friction);
   slot.pair.axes_of_B = owns_axes_B(slot);
 }
 

@@ -127,6 +127,7 @@ class SingleLevelContact {
   void respond_to_every_side(bool on) { every_side_ = on; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const CollisionScene& scene() const { return scene_; }
+  [[nodiscard]] const ContactOptions& contact_options() const { return contact_options_; }
   /// The free mover of a body; -1 for what is fixed or part of a tree.
   [[nodiscard]] int mover_of_body(int body) const { return mover_of_body_[static_cast<std::size_t>(body)]; }
   [[nodiscard]] bool moves(int body) const { return moves_[static_cast<std::size_t>(body)] != 0; }

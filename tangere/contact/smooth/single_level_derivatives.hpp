@@ -29,7 +29,7 @@ struct SmoothLinearisation {
 
 /// A parameter of a step.
 struct SmoothParameter {
-  enum class Kind { model, friction, restitution, shape_placement, shape_size };
+  enum class Kind { model, friction, pair_friction, restitution, shape_placement, shape_size };
 
   Kind kind = Kind::model;
   /// Kind::model.
@@ -37,6 +37,8 @@ struct SmoothParameter {
   /// The others: index into the scene's shapes, and of x y z rx ry rz or of the shape's own parameters.
   int shape = 0;
   int component = 0;
+  /// Kind::pair_friction: the second shape.
+  int other_shape = 0;
 };
 
 class SingleLevelDerivatives {

@@ -468,12 +468,16 @@ SmoothParameter smooth_parameter(const StepParameter& p) {
   out.model = p.model;
   out.shape = p.shape;
   out.component = p.component;
+  out.other_shape = p.other_shape;
   switch (p.kind) {
     case Kind::model:
       out.kind = SmoothParameter::Kind::model;
       break;
     case Kind::friction:
       out.kind = SmoothParameter::Kind::friction;
+      break;
+    case Kind::pair_friction:
+      out.kind = SmoothParameter::Kind::pair_friction;
       break;
     case Kind::restitution:
       out.kind = SmoothParameter::Kind::restitution;

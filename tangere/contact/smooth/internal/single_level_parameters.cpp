@@ -14,6 +14,7 @@
 #include <Eigen/Geometry>
 
 #include "tangere/contact/scene/link_moments.hpp"
+#include "tangere/contact/pair_friction.hpp"
 #include "tangere/contact/smooth/single_level_derivatives.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/links.hpp"
@@ -48,7 +49,8 @@ class SmoothParameterColumn {
         add_model(p.model, index);
         break;
       case SmoothParameter::Kind::friction:
-        add_friction(p.shape);
+      case SmoothParameter::Kind::pair_friction:
+        add_friction(p);
         break;
       case SmoothParameter::Kind::restitution:
         add_restitution(p.shape);
@@ -278,14 +280,22 @@ class SmoothParameterColumn {
       r_[island_.tree_place() + tree.place(dof)] -= sign_of(side) * rows[dof] / problem_.units->momentum(dof);
   }
 
-  void add_friction(int shape) {
+  /// d(friction of a pair) / d(parameter).
+  [[nodiscard]] double friction_share_of(const SmoothParameter& p, const ShapePair& pair) const {
+    if (p.kind == SmoothParameter::Kind::friction)
+      return friction_share(model_, contact_.scene(), contact_.contact_options(), pair, p.shape);
+    const bool same = (p.shape == pair.A && p.other_shape == pair.B) || (p.shape == pair.B && p.other_shape == pair.A);
+    return same ? 1.0 : 0.0;
+  }
+
+  void add_friction(const SmoothParameter& p) {
     for_pairs([&](PairSlot& slot) {
       if (slot.pair.num_friction == 0) return;
-      const double friction_A = contact_.scene().shape(model_, slot.key.shape_A).friction;
-      const double friction_B = contact_.scene().shape(model_, slot.key.shape_B).friction;
-      if (shape != (friction_A <= friction_B ? slot.key.shape_A : slot.key.shape_B)) return;
+      const double share = friction_share_of(p, {slot.key.shape_A, slot.key.shape_B});
+      if (share == 0.0) return;
+      halves_ = halves_ || share < 1.0;
       SmoothPair::Outside outside;
-      outside.beta_0 = slot.pair.at.z[0];
+      outside.beta_0 = share * slot.pair.at.z[0];
       add_impulse(slot, slot.pair.respond_outside(outside));
     });
   }
@@ -448,6 +458,8 @@ class SmoothParameterColumn {
     Vector6 change = Vector6::Zero();
   };
   Own own_;
+  /// Whether the friction of a shape was asked for that is equal to that of a shape it touches.
+  bool halves_ = false;
   /// F of the limit on restitution, if there is one (rebound_energy.hpp), by the parameter at fixed v⁺.
   double limit_ = 0.0;
 };
@@ -489,6 +501,7 @@ GradientQuality SingleLevelDerivatives::parameters(SingleLevelContact& contact, 
   MatrixX tree_columns;
   const double dt = contact.problem().time_step;
   contact.respond_to_every_side(true);
+  bool halves = false;
   const GradientQuality quality = visit(contact, data, step, [&](SmoothIsland& island) {
     const SmoothProblem& problem = contact.problem();
     if (island.with_tree())
@@ -501,6 +514,7 @@ GradientQuality SingleLevelDerivatives::parameters(SingleLevelContact& contact, 
       r.setZero();
       SmoothParameterColumn column(contact, island, *this, data, step, tree_columns, limited);
       column.fill(parameters[static_cast<std::size_t>(i)], i, r.data());
+      halves = halves || column.halves_;
       island.solve_velocities(r.data());
       island.velocity_changes(r.data(), change.data());
       change *= -1.0;
@@ -520,7 +534,7 @@ GradientQuality SingleLevelDerivatives::parameters(SingleLevelContact& contact, 
     }
   });
   contact.respond_to_every_side(false);
-  return quality;
+  return worst(quality, halves ? GradientQuality::halved_at_tie : GradientQuality::exact);
 }
 
 }  // namespace tangere
