@@ -39,12 +39,10 @@ SmoothUnits::SmoothUnits(const Model& model) : gravity_(model.gravity().norm()) 
     units.mass = body.inertia.mass;
     units.length = 0.0;
     for (const CollisionShape& shape : body.shapes) {
-      std::vector<double>& lengths = parts_.emplace_back();
-      std::vector<double>& inner = inner_.emplace_back();
+      std::vector<Radii>& radii = parts_.emplace_back();
       for (const ConvexPart& part : shape.shape.parts()) {
-        lengths.push_back(part.set->outer_radius);
-        inner.push_back(part.set->inner_radius);
-        if (std::isfinite(lengths.back())) units.length = std::max(units.length, lengths.back());
+        radii.push_back({part.set->outer_radius, part.set->inner_radius});
+        if (std::isfinite(radii.back().outer)) units.length = std::max(units.length, radii.back().outer);
       }
     }
     if (units.length == 0.0 && units.mass > 0.0) units.length = std::sqrt(body.inertia.inertia.trace() / units.mass);

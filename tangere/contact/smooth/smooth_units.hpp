@@ -40,17 +40,20 @@ class SmoothUnits {
   [[nodiscard]] double length(int body) const { return bodies_[static_cast<std::size_t>(body)].length; }
   /// The reach of a convex part of a shape (collision_scene.hpp numbers these) from its centre.
   [[nodiscard]] double part_length(int shape, int part) const {
-    return parts_[static_cast<std::size_t>(shape)][static_cast<std::size_t>(part)];
+    return parts_[static_cast<std::size_t>(shape)][static_cast<std::size_t>(part)].outer;
   }
   /// The radius of a ball about its centre that is inside it.
   [[nodiscard]] double inner_length(int shape, int part) const {
-    return inner_[static_cast<std::size_t>(shape)][static_cast<std::size_t>(part)];
+    return parts_[static_cast<std::size_t>(shape)][static_cast<std::size_t>(part)].inner;
   }
 
  private:
   std::vector<Units> bodies_;
-  std::vector<std::vector<double>> parts_;
-  std::vector<std::vector<double>> inner_;
+  struct Radii {
+    double outer = 0.0;
+    double inner = 0.0;
+  };
+  std::vector<std::vector<Radii>> parts_;
   double gravity_ = 0.0;
 };
 

@@ -343,7 +343,22 @@ class SmoothParameterColumn {
         any = true;
       }
       if (any) add_impulse(slot, slot.pair.respond_outside(outside));
+      const int lowered = slot.lowering.side;
+      if (lowered < 0 || !keeps_apart(slot) || (lowered == 0 ? slot.key.shape_A : slot.key.shape_B) != p.shape) return;
+      add_lowering(slot, -slot.lowering.slope * height_by_size(slot, p));
     });
+  }
+
+  /// The height of a set's centre above a lowered half-space by the normal (not of unit length) and the offset of that.
+  [[nodiscard]] double height_by_size(const PairSlot& slot, const SmoothParameter& p) const {
+    const CollisionShape& shape = contact_.scene().shape(model_, p.shape);
+    const HalfSpace* plane = shape.shape.get_if<HalfSpace>();
+    const double length = plane->normal.norm();
+    if (p.component == 3) return -1.0 / length;
+    const Vector3 n = plane->normal / length;
+    const Pose X = old_pose(body_of(slot, static_cast<std::size_t>(slot.lowering.side))) * shape.X_BS;
+    const Vector3 center = X.inverse() * slot.lowering.center;
+    return (center[p.component] - n[p.component] * (n.dot(center) - plane->offset / length)) / length;
   }
 
   template <class On>

@@ -29,6 +29,10 @@ constexpr int kPatience = 4;
 constexpr int kPathPatience = 50;
 /// What contact may give to free bodies that turn, as a part of their kinetic energy.
 constexpr double kGain = 1e-4;
+/// Of what turns by less radians a step it is nothing.
+constexpr double kTurn = 0.03;
+/// In units: the barrier of a pair from touching on, −ln s.
+constexpr double kRelaxed = 10.0;
 /// Norms, as parts of κ, from which derivatives have six digits.
 constexpr double kRefined = 1e-6;
 /// Islands without contact are solved to rounding.
@@ -489,11 +493,18 @@ bool SingleLevelContact::has_rough_rebounds() const {
 /// overlapped before. Without that, relaxation and correction give what is their own.
 bool SingleLevelContact::gains_by_turning() {
   if (island_.with_tree()) return false;
+  double turn = 0.0;
+  for (const int i : island_.movers())
+    turn = std::max(turn, time_step_ * problem_.free[static_cast<std::size_t>(i)].W.norm());
+  if (turn < kTurn) return false;
   double most = 0.0;
+  // the energy that the relaxation itself gives what touches
+  double relaxed = 0.0;
   for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
     const PairSlot& slot = problem_.pairs[k];
-    if (slot.rebound_gap < 0.0) continue;
     const double way = time_step_ * slot.units.speed / slot.units.length;
+    relaxed += kRelaxed * options_.kappa / way * slot.units.impulse() * slot.units.speed;
+    if (slot.rebound_gap < 0.0) continue;
     const double excess = slot.pair.opening() - (slot.pair.at.s[0] + slot.rebound_gap) / way;
     most += std::max(excess, 0.0) * slot.pair.at.z[0] * slot.units.impulse() * slot.units.speed /
             std::max(0.5 * (slot.pair.B.f - slot.pair.A.f).norm(), kNoDirection);
@@ -506,11 +517,12 @@ bool SingleLevelContact::gains_by_turning() {
     const Vector3 speed = v_.segment<3>(mover.first_v) + spin.cross(mover.center_L);
     energy += 0.5 * (mover.mass * speed.squaredNorm() + spin.dot(mover.inertia_L * spin));
   }
-  if (most <= kGain * energy) return false;
+  const double allowed = std::max(kGain * energy, relaxed);
+  if (most <= allowed) return false;
   ReboundLimit without_seam(options_.kappa);
   without_seam.x = 1.0;
   energy_.evaluate(problem_, island_, v_);
-  return 0.5 * energy_.balance(without_seam) > kGain * energy;
+  return 0.5 * energy_.balance(without_seam) > allowed;
 }
 
 /// What no start has solved may be anything. It keeps the part s of its impulses p that does no work on it,
