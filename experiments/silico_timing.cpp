@@ -51,7 +51,7 @@ Timing run_method(const Method& method, int runs, ResultLog& log) {
 
 Outcome silico_timing(const Request& request) {
   constexpr int kRuns = 100;
-  constexpr double kLeastRatio = 1.5;
+  constexpr double kLeastRatio = 1.25;
   const int runs = request.runs > 0 ? request.runs : kRuns;
   Outcome out;
   out.text = kTimingHead;

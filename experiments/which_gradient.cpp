@@ -7,6 +7,7 @@
 /// changed? The slope of that over a width h is what a gradient averaged over noise of that size gives; it changes with
 /// h, and the exact gradient is its value at h → 0.
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -67,7 +68,7 @@ class LiftedBox {
     gradients.back().q = -VectorX::Unit(setup_.world.nv(), 2);
     StateTangent g;
     MatrixX g_controls;
-    rollout.reverse(gradients, g, g_controls);
+    (void)rollout.reverse(gradients, g, g_controls);
     return {rollout.states().back().q[2] - setup_.state.q[2], -g_controls.row(2).sum()};
   }
 

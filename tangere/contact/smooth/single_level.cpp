@@ -114,7 +114,8 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
   problem_.kappa = options.kappa;
   problem_.bilevel = bilevel;
   // collisions are solved better than what is built on them, as far as rounding allows
-  problem_.inner_tolerance = std::max(0.1 * options.tolerance, 1e-12 / options.kappa);
+  // the outer Newton steps see the collisions' answers: looser ones make them stall just above their tolerance
+  problem_.inner_tolerance = std::max((bilevel ? 1e-3 : 0.1) * options.tolerance, 1e-12 / options.kappa);
   for (std::size_t i = 0; i < scene.shapes().size(); ++i) {
     const CollisionShape& shape = scene.shape(model, static_cast<int>(i));
     (void)broad_phase_.add({Vector3::Zero(), Vector3::Zero()}, {shape.group, shape.mask});
