@@ -40,7 +40,7 @@ class WorldStepper final : public Stepper {
     state_.q = x.head(world.nq());
     state_.v = x.tail(world.nv());
     const StepStatus status = tangere::step(world, state_, u, workspace_, next_, &tapes_[knot]).status;
-    if (status == StepStatus::not_finite) return false;
+    if (!is_made(status)) return false;
     next.resize(world.nq() + world.nv());
     next.head(world.nq()) = next_.q;
     next.tail(world.nv()) = next_.v;
