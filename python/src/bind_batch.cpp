@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "python/src/world.hpp"
-#include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/tangent_map.hpp"
 #include "tangere/proximity/batch.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 #include "tangere/sim/batch.hpp"
@@ -266,7 +266,7 @@ void bind_world_batch(nb::module_& m) {
       .def_prop_ro("num_threads", [](const B& b) { return b.batch->num_threads(); }, "That work.")
       .def_prop_rw(
           "q", [](const nb::handle_t<B>& b) {
-            B& self = *nb::inst_ptr<B>(b);
+            B& self = ready<B>(b);
             return view_array({self.n(), self.nq()}, self.batch->q().data(), b);
           },
           [](B& b, const Numbers& q) {
@@ -276,7 +276,7 @@ void bind_world_batch(nb::module_& m) {
           "The live configurations, (n, nq): an array that can be written to.")
       .def_prop_rw(
           "v", [](const nb::handle_t<B>& b) {
-            B& self = *nb::inst_ptr<B>(b);
+            B& self = ready<B>(b);
             return view_array({self.n(), self.nv()}, self.batch->v().data(), b);
           },
           [](B& b, const Numbers& v) {

@@ -74,7 +74,7 @@ nb::tuple jacobians(const SharedWorld& s, const WorldState& state, const Numbers
   StepJacobians out;
   {
     const nb::gil_scoped_release unlocked;
-    step_jacobians(*s.world, memory->tape, memory->workspace, out, gradient_mode);
+    (void)step_jacobians(*s.world, memory->tape, memory->workspace, out, gradient_mode);
   }
   return as_matrices(out);
 }
@@ -93,7 +93,7 @@ Array parameter_gradient(const SharedWorld& s, const nb::object& names, const Wo
   const auto memory = s.lend();
   (void)make_step(*s.world, state, u, *memory, &memory->tape);
   StepParameterJacobians out;
-  step_parameter_jacobians(*s.world, memory->tape, memory->workspace, parameters, out);
+  (void)step_parameter_jacobians(*s.world, memory->tape, memory->workspace, parameters, out);
   if (!single) return stacked(out);
   VectorX column(2 * s.world->nv());
   column << out.q.col(0), out.v.col(0);
@@ -148,10 +148,10 @@ nb::tuple recorded_vjp(const RecordedStep& r, const Numbers& g, const std::optio
   StateTangent g_state;
   VectorX g_u;
   if (g_impulses)
-    step_vjp(world, *r.tape, memory->workspace, gradient, read_vector(*g_impulses, "g_impulses", num_impulses(*r.tape)),
+    (void)step_vjp(world, *r.tape, memory->workspace, gradient, read_vector(*g_impulses, "g_impulses", num_impulses(*r.tape)),
              g_state, g_u);
   else
-    step_vjp(world, *r.tape, memory->workspace, gradient, g_state, g_u, read_gradient_mode(mode));
+    (void)step_vjp(world, *r.tape, memory->workspace, gradient, g_state, g_u, read_gradient_mode(mode));
   return nb::make_tuple(both(g_state), to_array(g_u));
 }
 
@@ -202,17 +202,18 @@ void bind_recorded_step(nb::module_& m) {
            [](const RecordedStep& r, std::string_view mode) {
              const auto memory = r.world.lend();
              StepJacobians out;
-             step_jacobians(*r.world.world, *r.tape, memory->workspace, out, read_gradient_mode(mode));
+             (void)step_jacobians(*r.world.world, *r.tape, memory->workspace, out, read_gradient_mode(mode));
              return as_matrices(out);
            },
            "mode"_a = "exact", "A = d next / d (q, v), (2 nv, 2 nv), and B = d next / d u, (2 nv, nu).")
-      .def("is_exact",
+      .def("gradient_quality",
            [](const RecordedStep& r, std::string_view mode) {
              const auto memory = r.world.lend();
              StepJacobians out;
-             return !step_jacobians(*r.world.world, *r.tape, memory->workspace, out, read_gradient_mode(mode));
+             return std::string(to_string(
+                 step_jacobians(*r.world.world, *r.tape, memory->workspace, out, read_gradient_mode(mode))));
            },
-           "mode"_a = "exact", "Whether the derivatives are those of the step (docs/simulate.md says when not).")
+           "mode"_a = "exact", "`exact` where the derivatives are those of the step; else what they leave out.")
       .def("vjp", recorded_vjp, "g"_a, "g_impulses"_a = nb::none(), "mode"_a = "exact",
            "From the gradient of a loss in the next (q, v), (2 nv,), and in the impulses, to those in (q, v) and in u.")
       .def("jvp",
@@ -220,7 +221,7 @@ void bind_recorded_step(nb::module_& m) {
              const World& world = *r.world.world;
              const auto memory = r.world.lend();
              StateTangent next;
-             step_jvp(world, *r.tape, memory->workspace, read_tangent(world, d, "d"), read_control(world, du), next);
+             (void)step_jvp(world, *r.tape, memory->workspace, read_tangent(world, d, "d"), read_control(world, du), next);
              return both(next);
            },
            "d"_a, "du"_a = 0.0, "How the next (q, v) moves if (q, v) moves by d, (2 nv,), and u by du.")
@@ -229,7 +230,7 @@ void bind_recorded_step(nb::module_& m) {
              const auto parameters = read_parameters(*r.world.world, names);
              const auto memory = r.world.lend();
              StepParameterJacobians out;
-             step_parameter_jacobians(*r.world.world, *r.tape, memory->workspace, parameters, out);
+             (void)step_parameter_jacobians(*r.world.world, *r.tape, memory->workspace, parameters, out);
              return stacked(out);
            },
            "names"_a = nb::none(), "d next / d(parameters), (2 nv, number of names).")
@@ -244,7 +245,7 @@ void bind_recorded_step(nb::module_& m) {
            [](const RecordedStep& r) {
              const auto memory = r.world.lend();
              ImpulseJacobians out;
-             impulse_jacobians(*r.world.world, *r.tape, memory->workspace, out);
+             (void)impulse_jacobians(*r.world.world, *r.tape, memory->workspace, out);
              return nb::make_tuple(to_array(out.q), to_array(out.v), to_array(out.u));
            },
            "d impulses / d q, d v, d u. Hard contact.")
@@ -253,7 +254,7 @@ void bind_recorded_step(nb::module_& m) {
              const auto parameters = read_parameters(*r.world.world, names);
              const auto memory = r.world.lend();
              MatrixX out;
-             impulse_parameter_jacobians(*r.world.world, *r.tape, memory->workspace, parameters, out);
+             (void)impulse_parameter_jacobians(*r.world.world, *r.tape, memory->workspace, parameters, out);
              return to_array(out);
            },
            "names"_a = nb::none(), "d impulses / d(parameters). Hard contact.")
@@ -327,7 +328,7 @@ nb::tuple rollout_reverse(const OwnedRollout& r, const Numbers& gradients) {
   {
     const nb::gil_scoped_release unlocked;
     const std::lock_guard lock(*r.busy);
-    r.rollout->reverse(all, g_start, g_controls);
+    (void)r.rollout->reverse(all, g_start, g_controls);
   }
   return nb::make_tuple(both(g_start), to_array(g_controls.transpose()));
 }

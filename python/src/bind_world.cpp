@@ -147,13 +147,13 @@ VectorX saved_vector(const nb::object& state) { return read_vector({state}, "sta
 SharedWorld world_from_state(const nb::tuple& state) {
   if (state.size() != 8) throw InputError("world", "has another state");
   const Model model = model_from_state(nb::cast<nb::tuple>(state[0]));
-  auto scaled_by = std::make_shared<const Model>(model_from_state(nb::cast<nb::tuple>(state[1])));
+  const Model scaled_by = model_from_state(nb::cast<nb::tuple>(state[1]));
   std::vector<Actuator> actuators;
   for (nb::handle one : nb::cast<nb::tuple>(state[2])) actuators.push_back(nb::cast<Actuator>(one));
   SharedWorld out;
-  out.world = std::make_shared<const World>(model, std::move(actuators),
-                                            options_from_state(nb::cast<nb::tuple>(state[3])), RowScales(*scaled_by));
-  out.scaled_by = std::move(scaled_by);
+  const World first(scaled_by, std::move(actuators), options_from_state(nb::cast<nb::tuple>(state[3])));
+  out.world = std::make_shared<const World>(first.with_model(model));
+  out.scaled_by = std::make_shared<const Model>(scaled_by);
   out.start = {saved_vector(state[4]), saved_vector(state[5])};
   require_state(*out.world, {out.start});
   for (nb::handle one : nb::cast<nb::tuple>(state[6])) {
@@ -202,13 +202,13 @@ void bind_state(nb::module_& m) {
            "q"_a, "v"_a, "From two vectors.")
       .def_prop_rw(
           "q", [](const nb::handle_t<WorldState>& s) {
-            State& state = nb::inst_ptr<WorldState>(s)->value;
+            State& state = ready<WorldState>(s).value;
             return view_array({static_cast<std::size_t>(state.q.size())}, state.q.data(), s);
           },
           [](WorldState& s, const Numbers& q) { set_numbers(s.value.q, q, "q"); }, "The configuration, (nq,).")
       .def_prop_rw(
           "v", [](const nb::handle_t<WorldState>& s) {
-            State& state = nb::inst_ptr<WorldState>(s)->value;
+            State& state = ready<WorldState>(s).value;
             return view_array({static_cast<std::size_t>(state.v.size())}, state.v.data(), s);
           },
           [](WorldState& s, const Numbers& v) { set_numbers(s.value.v, v, "v"); }, "The velocity, (nv,).")
@@ -320,8 +320,7 @@ void bind_world_class(nb::class_<SharedWorld>& c) {
               const std::optional<SmoothOptions>& smooth) {
              const WorldArguments arguments{time_step, formulation, integrator, contact, smooth};
              SharedWorld out = s;
-             out.world = std::make_shared<const World>(s.model(), s.world->actuators(),
-                                                       arguments.over(s.world->options()), s.world->scales());
+             out.world = std::make_shared<const World>(s.world->with_options(arguments.over(s.world->options())));
              out.memory = std::make_shared<Pool<StepMemory>>();
              return out;
            },

@@ -94,7 +94,7 @@ RowMatrix read_matrix(const Numbers& numbers, const char* name, Eigen::Index row
 }
 
 Pose read_pose(const PoseLike& pose, const char* name) {
-  if (nb::isinstance<Pose>(pose.object)) return *nb::inst_ptr<Pose>(pose.object);
+  if (nb::isinstance<Pose>(pose.object)) return ready<Pose>(pose.object);
   const Doubles read({pose.object}, name);
   const double* x = read.data();
   if (read.rank() == 1 && read.size() == 3) return Pose::translation({x[0], x[1], x[2]});

@@ -72,6 +72,12 @@ class Doubles {
 /// -1: any.
 [[nodiscard]] RowMatrix read_matrix(const Numbers& numbers, const char* name, Eigen::Index rows, Eigen::Index cols);
 [[nodiscard]] Pose read_pose(const PoseLike& pose, const char* name);
+/// The object of a handle; TypeError for one whose `__init__` has not run.
+template <class T>
+[[nodiscard]] T& ready(nb::handle object) {
+  if (!nb::inst_ready(object)) throw nb::type_error("the object was not initialised");
+  return *nb::inst_ptr<T>(object);
+}
 /// An index into `size` things, or InputError.
 [[nodiscard]] int checked_index(long index, int size, const char* name);
 

@@ -73,3 +73,11 @@ def test_answers_outlive_what_they_were_asked_about():
     first = answers[0].jacobian().x_alpha
     for other in answers[1:]:
         np.testing.assert_array_equal(other.jacobian().x_alpha, first)
+
+
+def test_the_parameter_jacobian_needs_no_other_derivative_before():
+    for make in (lambda: tg.Sphere(1.0), lambda: tg.Box([1, 2, 3])):
+        answer = tg.scaling(make(), [0, 0, 0], make(), [5, 0.3, 0.2])
+        d_A, d_B = answer.parameter_jacobian()
+        np.testing.assert_allclose(d_A[3], answer.parameter_gradient()[0], atol=1e-6)
+        np.testing.assert_allclose(d_B[3], answer.parameter_gradient()[1], atol=1e-6)

@@ -36,7 +36,7 @@ def test_jacobians(kind, request, rng):
     np.testing.assert_allclose(B, B_by_differences, atol=2e-5)
     step = world.record(x, u)
     assert step.next == world.step(x, u)
-    assert step.is_exact()
+    assert step.gradient_quality() == "exact"
     g, d, du = rng.normal(size=2 * world.nv), rng.normal(size=2 * world.nv), rng.normal(size=world.nu)
     g_x, g_u = step.vjp(g)
     np.testing.assert_allclose(g_x, A.T @ g, atol=1e-10)

@@ -378,7 +378,7 @@ void scaling_parameter_gradient(ScalingWorkspace& workspace, VectorX& d_A, Vecto
 
 void scaling_parameter_jacobian(ScalingWorkspace& workspace, Matrix4X& d_A, Matrix4X& d_B) {
   ScalingWorkspace::Data& data = queried(workspace);
-  const SolvedPair& pair = *data.solved;
+  const SolvedPair& pair = data.conic();
   d_A.setZero(4, data.num_parameters_A);
   d_B.setZero(4, data.num_parameters_B);
   if (pair.status == ScalingStatus::zero_scaling) return;

@@ -351,7 +351,7 @@ void Batch::rollout_vjp(In states, In controls, int num_steps, In gradients, Out
     worker.gradients.resize(steps + 1);
     for (std::size_t t = 0; t <= steps; ++t)
       d.read_tangent(gradients.data() + t * d.count(2 * d.nv), i, worker.gradients[t]);
-    rollout.reverse(worker.gradients, worker.g_state, worker.g_columns);
+    (void)rollout.reverse(worker.gradients, worker.g_state, worker.g_columns);
     d.write_tangent(worker.g_state, g_states, i);
     for (int t = 0; t < num_steps; ++t)
       Eigen::Map<VectorX>(g_controls.data() + (std::ptrdiff_t{t} * d.n + i) * d.nu, d.nu) = worker.g_columns.col(t);

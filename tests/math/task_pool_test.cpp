@@ -60,7 +60,7 @@ TEST(TaskPool, WorksInAForkedProcess) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(TaskPool, RefusesNegativeNumbersOfThreads) { EXPECT_THROW(TaskPool(-1), InputError); }
+TEST(TaskPool, RefusesNegativeNumbersOfThreads) { EXPECT_THROW(TaskPool pool(-1), InputError); }
 
 }  // namespace
 }  // namespace tangere

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "tangere/io/scene_file.hpp"
+#include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/multibody/configuration.hpp"
+#include "tangere/multibody/tangent_map.hpp"
 
 namespace tangere {
 namespace {
@@ -118,7 +121,8 @@ TEST(Batch, RefusesWhatDoesNotFit) {
   Batch batch(c.world, c.start, 2);
   const std::vector<double> few(3);
   EXPECT_THROW(batch.step(few), InputError);
-  EXPECT_THROW(batch.reset(std::vector<int>{2}), InputError);
+  const std::vector<int> beyond{2};
+  EXPECT_THROW(batch.reset(beyond), InputError);
 }
 
 TEST(Batch, MapsOfTangentsAreThoseOfIntegrate) {
