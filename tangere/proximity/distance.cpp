@@ -159,6 +159,7 @@ Distance distance(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& 
   require_pose(X_WB, "X_WB");
   DistanceWorkspace::Data& data = workspace.data();
   data.has_query = false;
+  data.owner.keep(A, B);
   data.X_WA = X_WA;
   data.X_WB = X_WB;
   data.has_bundle = terms_A == nullptr || terms_B == nullptr;

@@ -63,8 +63,8 @@ struct Distance {
   int part_B = 0;
 };
 
-/// Memory of the queries, to be reused; holds the last answer for its derivatives. One per thread. The parameter
-/// gradient looks at the shapes again: at least one copy of each must still exist.
+/// Memory of the queries, to be reused; holds the last answer for its derivatives and keeps its shapes alive. One per
+/// thread. Without a workspace: answers.hpp.
 class DistanceWorkspace {
  public:
   DistanceWorkspace();

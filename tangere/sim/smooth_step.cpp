@@ -134,7 +134,7 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
     statistics.failures += result.smooth.failures;
     statistics.iterations += result.smooth.iterations;
     statistics.max_iterations = std::max(statistics.max_iterations, result.smooth.max_iterations);
-    if (result.status == StepStatus::not_finite) return false;
+    if (!is_made(result.status)) return false;
     if (result.status != StepStatus::solved) all.status = result.status;
     all.residual = std::max(all.residual, result.residual);
     all.restitution_kept = std::min(all.restitution_kept, result.restitution_kept);
@@ -194,8 +194,17 @@ bool is_smooth(const World& world, Workspace::Memory& m) {
   return true;
 }
 
+namespace {
+
+SmoothRung last_rung(StepEffort effort) {
+  if (effort == StepEffort::full) return SmoothRung::ones;
+  return effort == StepEffort::warm ? SmoothRung::warm : SmoothRung::cold;
+}
+
+}  // namespace
+
 bool smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
-                 Tape* tape) {
+                 Tape* tape, StepEffort effort) {
   SmoothMemory& smooth = *m.smooth;
   StepResult& result = m.result;
   begin(world, state, u, m);
@@ -209,7 +218,12 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
     tape->num_impacts = 0;
     tape->parts.clear();
   }
-  const SmoothSolution& solution = smooth.contact.solve(m.data, smooth_state(world, state.q, state.v, m));
+  const SmoothSolution& solution =
+      smooth.contact.solve(m.data, smooth_state(world, state.q, state.v, m), last_rung(effort));
+  if (effort != StepEffort::full && solution.status != NcpStatus::solved) {
+    result.status = StepStatus::gave_up;
+    return false;
+  }
   if (solution.statistics.failures > 0 && world.options().smooth.smallest_part < 1.0)
     return two_half_steps(world, state, u, m, next, tape);
   result.status = solution.status == NcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;

@@ -152,4 +152,16 @@ World::World(std::shared_ptr<const Parts> parts, const WorldOptions& options)
   }
 }
 
+VectorX World::lower_control() const {
+  VectorX out = VectorX::Constant(nu(), -Actuator::kInfinity);
+  for (std::size_t i = 0; i < actuators().size(); ++i) out[static_cast<int>(i)] = actuators()[i].lower_control;
+  return out;
+}
+
+VectorX World::upper_control() const {
+  VectorX out = VectorX::Constant(nu(), Actuator::kInfinity);
+  for (std::size_t i = 0; i < actuators().size(); ++i) out[static_cast<int>(i)] = actuators()[i].upper_control;
+  return out;
+}
+
 }  // namespace tangere
