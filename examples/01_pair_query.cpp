@@ -6,8 +6,7 @@
 
 #include "tangere/io/query_recording.hpp"
 #include "tangere/io/recording_text.hpp"
-#include "tangere/proximity/distance.hpp"
-#include "tangere/proximity/scaling.hpp"
+#include "tangere/proximity/answers.hpp"
 
 int main(int argc, char** argv) {
   using namespace tangere;
@@ -15,12 +14,12 @@ int main(int argc, char** argv) {
   const Shape crate = Box{.size = {0.5, 0.4, 0.3}};
   const Pose X_WCrate = Pose::translation({0.9, 0.6, 0.1});
 
-  ScalingWorkspace workspace;
-  const Scaling scaled = scaling(capsule, {}, crate, X_WCrate, {}, workspace);
+  const ScalingAnswer scaled = scaling(capsule, {}, crate, X_WCrate);
+  const Vector12 g = gradient(scaled);
   std::printf("alpha %.6f: %s\n", scaled.alpha, scaled.alpha > 1.0 ? "apart" : "overlapping");
+  std::printf("a metre of the crate along y changes it by %.6f\n", g[7]);
 
-  DistanceWorkspace distances;
-  const Distance nearest = distance(capsule, {}, crate, X_WCrate, {}, distances);
+  const Distance nearest = distance(capsule, {}, crate, X_WCrate);
   std::printf("distance %.6f m between (%.3f, %.3f, %.3f) and (%.3f, %.3f, %.3f)\n", nearest.distance, nearest.p_A[0],
               nearest.p_A[1], nearest.p_A[2], nearest.p_B[0], nearest.p_B[1], nearest.p_B[2]);
   if (argc > 1) {

@@ -18,10 +18,10 @@ int main(int argc, char** argv) {
     {"name": "ball", "shape": {"type": "sphere", "radius": 0.2}, "mass": 1, "position": [2, 0, 0.5]},
     {"name": "can", "shape": {"type": "cylinder", "radius": 0.1, "length": 0.5}, "mass": 2, "position": [-2, 0, 0.4]}]})",
                                       "falling.json");
-  const World world(scene.robot.model, scene.robot.actuators, {.time_step = scene.time_step});
+  const World world(scene);
 
-  State state{scene.q, scene.v};
-  const VectorX u = VectorX::Zero(world.nu());
+  State state = world.default_state();
+  const VectorX u = world.default_control();
   Workspace workspace(world);
   std::unique_ptr<RecordingWriter> recording;
   if (argc > 1) recording = std::make_unique<RecordingWriter>(world, argv[1]);

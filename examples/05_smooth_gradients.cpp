@@ -8,7 +8,7 @@
 
 #include "tangere/io/recording.hpp"
 #include "tangere/io/scene_file.hpp"
-#include "tangere/sim/step_derivatives.hpp"
+#include "tangere/sim/simulator.hpp"
 
 int main(int argc, char** argv) {
   using namespace tangere;
@@ -20,26 +20,20 @@ int main(int argc, char** argv) {
 
   // d v'_x / d (height): how much a little more height lets the box slide faster, from resting on the floor upwards
   const auto sensitivity = [&](double height, const WorldOptions& options, bool check) {
-    const World world(scene.robot.model, {}, options);
-    State state{scene.q, scene.v};
+    const World world = World(scene).with_options(options);
+    Simulator sim(world);
+    State state = world.default_state();
     state.q[2] += height;
-    const VectorX u = VectorX::Zero(world.nu());
-    Workspace workspace(world);
-    State next;
-    Tape tape;
-    (void)step(world, state, u, workspace, next, &tape);
-    StepJacobians jacobians;
-    (void)step_jacobians(world, tape, workspace, jacobians);
-    if (!check) return jacobians.v_q(0, 2);
+    const VectorX u = world.default_control();
+    (void)sim.step(state, u);
+    if (!check) return sim.linearize().A(6, 2);
     // the same by a difference of the relaxed step
     const double h = 1e-6;
     double v[2];
     for (const int side : {0, 1}) {
       State moved = state;
       moved.q[2] += side == 0 ? -h : h;
-      Workspace memory(world);
-      (void)step(world, moved, u, memory, next);
-      v[side] = next.v[0];
+      v[side] = sim.step(moved, u, {.start = StepStart::cold}).v[0];
     }
     return (v[1] - v[0]) / (2.0 * h);
   };
@@ -67,16 +61,13 @@ int main(int argc, char** argv) {
   }
   std::printf("worst difference from finite differences: %.1e\n", worst);
   if (argc > 1) {
-    WorldOptions smooth = hard;
-    smooth.formulation = Formulation::single_level;
-    smooth.smooth.kappa = 1e-3;
-    const World world(scene.robot.model, {}, smooth);
+    const World world(scene, {.formulation = Formulation::single_level, .kappa = 1e-3});
     Workspace workspace(world);
-    State state{scene.q, scene.v};
+    State state = world.default_state();
     RecordingWriter recording(world, argv[1]);
     recording.add(0, state);
     for (int i = 1; i <= 60; ++i) {
-      const StepResult& result = step(world, state, VectorX::Zero(world.nu()), workspace, state);
+      const StepResult& result = step(world, state, world.default_control(), workspace, state);
       recording.add(i, state, result.contacts);
     }
     recording.finish();

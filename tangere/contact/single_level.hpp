@@ -79,8 +79,10 @@ class SingleLevelContact {
   SingleLevelContact(const SingleLevelContact&) = delete;
   SingleLevelContact& operator=(const SingleLevelContact&) = delete;
 
-  /// `data` has the poses at q, and the mass matrix if there are trees.
-  const SmoothSolution& solve(const Data& data, const SmoothState& state);
+  /// `data` has the poses at q, and the mass matrix if there are trees. Starts after `last` are not tried: an island
+  /// that is not solved then ends the solve, nothing is weakened, and the warm start stays. (Without a warm start the
+  /// cold one is tried.)
+  const SmoothSolution& solve(const Data& data, const SmoothState& state, SmoothRung last = SmoothRung::ones);
 
   [[nodiscard]] const SmoothProblem& problem() const { return problem_; }
   [[nodiscard]] SmoothProblem& problem() { return problem_; }
@@ -207,7 +209,7 @@ class SingleLevelContact {
   double weaken();
   [[nodiscard]] NcpResult attempt(SmoothRung rung);
   [[nodiscard]] NcpResult solve_in_stages(double factor, const NcpOptions& ncp);
-  bool solve_island();
+  bool solve_island(SmoothRung last);
   [[nodiscard]] double fly();
   [[nodiscard]] std::size_t num_pair_rows() const;
   void keep();

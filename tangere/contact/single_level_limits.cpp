@@ -73,7 +73,7 @@ bool SingleLevelContact::solve_limited(double x) {
   const SmoothStatistics statistics = solution_.statistics;
   const NcpStatus status = solution_.status;
   const double residual = solution_.residual;
-  const bool solved = solve_island();
+  const bool solved = solve_island(SmoothRung::ones);
   solution_.statistics = statistics;
   solution_.status = status;
   solution_.residual = residual;

@@ -238,7 +238,7 @@ double SingleLevelContact::fly() {
   return last;
 }
 
-bool SingleLevelContact::solve_island() {
+bool SingleLevelContact::solve_island(SmoothRung last) {
   SmoothStatistics& statistics = solution_.statistics;
   if (island_.cones().empty()) {
     const double residual = fly();
@@ -252,6 +252,8 @@ bool SingleLevelContact::solve_island() {
   NcpResult result;
   for (const SmoothRung rung : {SmoothRung::warm, SmoothRung::cold, SmoothRung::path, SmoothRung::old_velocity,
                                 SmoothRung::free_flight, SmoothRung::ones}) {
+    const bool had_start = result.iterations > 0;
+    if (rung > last && (had_start || rung > SmoothRung::cold)) break;
     result = attempt(rung);
     if (result.status != NcpStatus::solved) continue;
     ++statistics.rungs[static_cast<std::size_t>(rung)];
@@ -263,6 +265,7 @@ bool SingleLevelContact::solve_island() {
   }
   ++statistics.failures;
   solution_.status = result.status;
+  if (last < SmoothRung::ones) return false;
   // what comes nearest to a step: contact that is softer, or the cold start's last iterate
   if (const double mu = problem_.bilevel ? 0.0 : solver_.go_to_lowest(island_); mu > 0.0) {
     solution_.residual = std::max(solution_.residual, mu / options_.kappa);
@@ -274,7 +277,7 @@ bool SingleLevelContact::solve_island() {
   return false;
 }
 
-const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothState& state) {
+const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothState& state, SmoothRung last) {
   solution_.statistics = {};
   solution_.status = NcpStatus::solved;
   solution_.residual = 0.0;
@@ -285,8 +288,13 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
   limits_.assign(elastic_ ? static_cast<std::size_t>(num_islands_) : 0, ReboundLimit(options_.kappa));
   for (int i = 0; i < num_islands_; ++i) {
     select(i);
-    bool solved = solve_island();
+    bool solved = solve_island(last);
     if (solved && elastic_) solved = limit_rebounds(static_cast<std::size_t>(i));
+    if (!solved && last < SmoothRung::ones) {
+      if (solution_.status == NcpStatus::solved) solution_.status = NcpStatus::iteration_limit;
+      untouched_ = false;
+      return solution_;
+    }
     for (const int mover : island_.movers())
       solution_.v_plus.segment<6>(problem_.free[static_cast<std::size_t>(mover)].first_v) =
           island_.velocity_after(mover);

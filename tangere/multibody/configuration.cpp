@@ -183,4 +183,26 @@ void difference_jacobians(const Model& model, VectorArgument q_0, VectorArgument
   }
 }
 
+VectorX tangent_gradient(const Model& model, VectorArgument q, VectorArgument dl_dq) {
+  require_size("q", q.size(), model.nq());
+  require_size("dl_dq", dl_dq.size(), model.nq());
+  VectorX out(model.nv());
+  for (const Joint& joint : model.joints()) {
+    const int from = joint.first_q;
+    const int to = joint.first_v;
+    if (!has_quaternion(joint)) {
+      out.segment(to, joint.nv) = dl_dq.segment(from, joint.nv);
+      continue;
+    }
+    const int at = before_rotation(joint);
+    const Eigen::Quaterniond R = read_quaternion(q.data() + from + at);
+    if (at > 0) out.segment<3>(to) = R.conjugate() * Vector3(dl_dq.segment<3>(from));
+    // Q moves by ½ Q (δ, 0) = ½ (w δ + v × δ, −v · δ)
+    const Vector3 by_vector = dl_dq.segment<3>(from + at);
+    const double by_w = dl_dq[from + at + 3];
+    out.segment<3>(to + at) = 0.5 * (R.w() * by_vector + by_vector.cross(R.vec()) - by_w * R.vec());
+  }
+  return out;
+}
+
 }  // namespace tangere

@@ -28,4 +28,9 @@ void integrate_jacobians(const Model& model, VectorArgument q, VectorArgument de
 /// d(difference) / dq_0 and / dq_1.
 void difference_jacobians(const Model& model, VectorArgument q_0, VectorArgument q_1, MatrixX& d_q_0, MatrixX& d_q_1);
 
+/// From the gradient of a loss with respect to the numbers in q (nq) to the one along q ⊕ δ (nv): positions of free
+/// joints turn from world axes into body axes, quaternions become rotations. What only changes a quaternion's length
+/// has no effect.
+[[nodiscard]] VectorX tangent_gradient(const Model& model, VectorArgument q, VectorArgument dl_dq);
+
 }  // namespace tangere

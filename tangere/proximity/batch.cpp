@@ -12,6 +12,7 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/proximity/conic_batch.hpp"
+#include "tangere/proximity/distance_workspace.hpp"
 #include "tangere/proximity/scaling_derivatives.hpp"
 
 namespace tangere {
@@ -25,6 +26,12 @@ constexpr std::size_t kRunOfPlan = 256;
 
 /// The memory of one thread.
 struct Worker {
+  // gradients are taken while the shapes exist
+  Worker() {
+    scaling.data().owner.turn_off();
+    distance.data().owner.turn_off();
+  }
+
   ScalingWorkspace scaling;
   DistanceWorkspace distance;
   LaneSolver lanes;

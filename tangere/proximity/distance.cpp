@@ -56,6 +56,13 @@ void place(const NearestPair& pair, DistanceSearch& search) {
   search.size = A.outer_radius + B.outer_radius;
 }
 
+bool are_capsules(const SupportTerms& A, const SupportTerms& B) {
+  const auto is_capsule = [](const SupportTerms& S) {
+    return S.num_terms == 1 && S.terms()->kind == SupportTerm::Kind::segment;
+  };
+  return is_capsule(A) && is_capsule(B);
+}
+
 void solve(double tolerance, NearestPair& pair, DistanceSearch& search) {
   if (pair.terms_A->half_space || pair.terms_B->half_space) {
     from_half_space(pair, search.body);
@@ -75,6 +82,8 @@ void solve(double tolerance, NearestPair& pair, DistanceSearch& search) {
     hit.point = search.body.center;
     hit.num_pieces = 1;
     hit.weights[0] = 1.0;
+  } else if (are_capsules(*pair.terms_A, *pair.terms_B)) {
+    search.segments(hit);
   } else {
     search.run(tolerance, hit);
   }
@@ -150,6 +159,7 @@ Distance distance(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& 
   require_pose(X_WB, "X_WB");
   DistanceWorkspace::Data& data = workspace.data();
   data.has_query = false;
+  data.owner.keep(A, B);
   data.X_WA = X_WA;
   data.X_WB = X_WB;
   data.has_bundle = terms_A == nullptr || terms_B == nullptr;

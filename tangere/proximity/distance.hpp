@@ -6,7 +6,8 @@
 ///   distance = max over unit n of  n·(r_B - r_A) - h_A(n) - h_B(-n)                     (h about each centre)
 ///
 /// Apart, that is a convex problem, answered with two bounds that meet. Overlapping, it has several local answers: the
-/// inside of S_A ⊕ (-S_B) is filled with a growing polytope until nothing shallower is left.
+/// inside of S_A ⊕ (-S_B) is filled with a growing polytope until nothing shallower is left. Two capsules have a closed
+/// form.
 ///
 ///   DistanceWorkspace workspace;
 ///   const Distance result = distance(A, X_WA, B, X_WB, {}, workspace);
@@ -21,6 +22,7 @@
 namespace tangere {
 
 enum class DistanceStatus {
+  /// The bounds meet to the tolerance; of overlapping curved shapes, the answer is as `Distance::gap` says.
   solved,
   /// Rounding or the size limit of the inner polytope stopped the search; the best answer is returned with its gap.
   numerical_limit,
@@ -61,8 +63,8 @@ struct Distance {
   int part_B = 0;
 };
 
-/// Memory of the queries, to be reused; holds the last answer for its derivatives. One per thread. The parameter
-/// gradient looks at the shapes again: at least one copy of each must still exist.
+/// Memory of the queries, to be reused; holds the last answer for its derivatives and keeps its shapes alive. One per
+/// thread. Without a workspace: answers.hpp.
 class DistanceWorkspace {
  public:
   DistanceWorkspace();

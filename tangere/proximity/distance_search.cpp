@@ -16,12 +16,27 @@ constexpr int kMostSupports = 128;
 constexpr double kTouching = 1e-15;
 /// So near that without a proof d counts as inside.
 constexpr double kMiddle = 1e-12;
-/// Bounds as near to each other as this times the tolerance are an answer where nothing more can be learnt.
+/// So little inside, in units of the tolerance, that no other way out is looked for.
 constexpr double kShallow = 1e3;
+/// How many starts a pair is worth whose search rounding stops: they fail independently.
+constexpr int kStarts = 4;
+/// All but touching, as a part of the size; how far to step back then, and how often.
+constexpr double kAllButTouching = 1e-5;
+constexpr double kStepBack = 1e-3;
+constexpr int kRounds = 3;
 /// Nearer than this part, rounding in the offset from the simplex to d shows in its direction.
 constexpr double kNear = 1e-3;
 /// That offset's rounding, as a part of the size.
 constexpr double kRounding = 1e-14;
+
+/// d's direction first, then others that no shape is aligned with.
+Direction start_direction(const Direction& first, int start) {
+  if (start == 0) return first;
+  const double turn = 2.3998277 * start;
+  const Across axes(first);
+  const Vec4 v = 0.3 * to_vec(first) + std::cos(turn) * axes.x + std::sin(turn) * axes.y;
+  return unit(v, std::sqrt(dot3(v, v)));
+}
 
 }  // namespace
 
@@ -224,7 +239,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
       if (met || is_corner_of(simplex, slot)) {
         hit.distance = upper;
         hit.gap = std::max(upper - lower, 0.0) / scale;
-        hit.certified = hit.gap <= kShallow * tolerance;
+        hit.certified = met;
         read(simplex, hit);
         return true;
       }
@@ -249,7 +264,6 @@ void DistanceSearch::run(double tolerance, DistanceHit& hit) {
   }
   if (pieces_.size() < static_cast<std::size_t>(kMostVertices * body.num_terms))
     pieces_.resize(static_cast<std::size_t>(kMostVertices * body.num_terms));
-  num_vertices_ = 0;
   curved_ = false;
   smooth_ = true;
   for (int k = 0; k < body.num_terms; ++k) {
@@ -258,11 +272,53 @@ void DistanceSearch::run(double tolerance, DistanceHit& hit) {
     smooth_ = smooth_ && kind == SupportTerm::Kind::ellipsoid;
   }
 
-  Simplex simplex;
   const double length = std::sqrt(dot3(d, d));
-  simplex.slot[0] = add_support(length > 0.0 ? unit(d, length) : Direction{1.0, 0.0, 0.0}, hit);
+  const Direction first = length > 0.0 ? unit(d, length) : Direction{1.0, 0.0, 0.0};
+  for (int start = 0; start < kStarts; ++start) {
+    search_from(start_direction(first, start), tolerance, hit);
+    if (hit.certified || touching(tolerance, hit)) return;
+  }
+  // the corners of the answer again
+  search_from(first, tolerance, hit);
+}
+
+/// M and d all but touch, where the direction between them is rounding. From a little farther out along the normal so
+/// far, it is not; and as n·d - h(n) ≤ distance ≤ |d - y| for any n and any point y of M, what is found there is
+/// judged by d itself.
+bool DistanceSearch::touching(double tolerance, DistanceHit& hit) {
+  const Vec4 at = d;
+  DistanceHit from_afar = hit;
+  for (int round = 0; round < kRounds; ++round) {
+    if (!(std::abs(from_afar.distance) <= kAllButTouching * size)) return false;
+    d = at + kStepBack * size * to_vec(from_afar.n);
+    search_from(Direction(from_afar.n), tolerance, from_afar);
+    d = at;
+    if (!from_afar.certified) return false;
+    const int slot = add_support(from_afar.n, from_afar);
+    const double lower = -dot3(from_d(slot), to_vec(from_afar.n));
+    const Vec4 off = d - from_afar.point.v;
+    const double upper = std::sqrt(dot3(off, off));
+    const double scale = std::max(std::abs(lower), extent);
+    from_afar.distance = lower;
+    from_afar.gap = std::max(0.0, upper - lower) / scale;
+    from_afar.certified = from_afar.gap <= tolerance;
+    if (from_afar.certified) {
+      hit = from_afar;
+      return true;
+    }
+  }
+  return false;
+}
+
+void DistanceSearch::search_from(const Direction& n, double tolerance, DistanceHit& hit) {
+  const int supports = hit.supports;
+  hit = DistanceHit{};
+  num_vertices_ = 0;
+  Simplex simplex;
+  simplex.slot[0] = add_support(n, hit);
   simplex.count = 1;
   if (!outside(tolerance, simplex, hit)) inside(tolerance, simplex, hit);
+  hit.supports += supports;
 }
 
 }  // namespace tangere

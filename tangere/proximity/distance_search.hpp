@@ -6,6 +6,7 @@
 ///   outside   Gilbert, Johnson and Keerthi: the nearest point of a simplex of M's points; the farthest point of M
 ///             towards d joins it until none is nearer. Finite on polytopes.
 ///   inside    Van den Bergen's expanding polytope, from the simplex that holds d.
+///   segments  two of them make a parallelogram: closed form.
 ///   curved    both converge slowly on curved bodies, so from nearby Newton's method on the unit sphere takes over, on
 ///             the few smooth pieces φ_i(n) = h_i(n) - n·d that meet at the answer: minimise max φ_i, with the Hessian
 ///             of h_i less φ_i times the identity.
@@ -49,6 +50,8 @@ class DistanceSearch {
   double size = 1.0;
 
   void run(double tolerance, DistanceHit& hit);
+  /// The same for a body of two segments, in closed form (distance_segments.cpp).
+  void segments(DistanceHit& hit);
 
   /// The pieces of the answer.
   [[nodiscard]] const int* pieces(int slot) const { return pieces_.data() + slot * body.num_terms; }
@@ -105,6 +108,10 @@ class DistanceSearch {
     [[nodiscard]] double below(double part, double least_scale) const;
   };
 
+  void name_corners(double sigma, double tau, DistanceHit& hit);
+  /// One search, its first support along n; the supports of `hit` are counted on.
+  void search_from(const Direction& n, double tolerance, DistanceHit& hit);
+  [[nodiscard]] bool touching(double tolerance, DistanceHit& hit);
   [[nodiscard]] int add_support(const Direction& n, DistanceHit& hit);
   void copy_vertex(int from, int to);
   /// From d to the corner: M's point less d.

@@ -8,6 +8,7 @@
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/distance_search.hpp"
 #include "tangere/proximity/scaling_workspace.hpp"
+#include "tangere/proximity/shape_owner.hpp"
 
 namespace tangere {
 
@@ -32,6 +33,8 @@ struct NearestPair {
 };
 
 struct DistanceWorkspace::Data {
+  /// Of the shapes of the last query.
+  PairOwner owner;
   DistanceSearch search;
   NearestPair found;
   NearestPair trial;

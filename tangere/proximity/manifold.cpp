@@ -6,12 +6,15 @@
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/proximity/distance_workspace.hpp"
 #include "tangere/proximity/manifold_query.hpp"
 #include "tangere/proximity/pose_check.hpp"
 
 namespace tangere {
 
 struct ManifoldWorkspace::Data {
+  // a manifold is made while its shapes exist
+  Data() { distance.data().owner.turn_off(); }
   DistanceWorkspace distance;
   std::vector<Manifold> manifolds;
 };

@@ -42,6 +42,10 @@ constexpr int kNewtonSteps = 8;
 /// have become as short as this, where rounding is all that is left.
 constexpr double kNewtonShare = 0.1;
 constexpr double kShortestStep = 1e-20;
+/// A step (squared) that need not be taken any more.
+constexpr double kSettled = 1e-14;
+/// Bounds this near to each other leave nothing to polish.
+constexpr double kExact = 1e-14;
 /// After a step (squared) as short as this the pieces mostly agree.
 constexpr double kLastStep = 1e-8;
 
@@ -477,15 +481,23 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
     const MinimaxStep step = minimax_step(active, 0.0);
     if (!step.valid) return false;
     y = active.mean_point();
+    const double moved = step.x * step.x + step.y * step.y;
+    const bool stuck = round == kNewtonSteps || !(moved <= kContraction * last);
     if (met(active.largest(), lower_bound(y), kNewtonShare * tolerance) || last <= kShortestStep) {
+      // alpha is good to the square of what its gradient is good to
+      if (!(moved <= kSettled) && !stuck && last > kShortestStep) {
+        last = moved;
+        n.x += step.x;
+        n.y += step.y;
+        continue;
+      }
       if (!asked) {
         w = next_support(n, hit, false);
         hit.tighten_upper(dot(w.v, n), n, 1.0);
       }
       break;
     }
-    const double moved = step.x * step.x + step.y * step.y;
-    if (round == kNewtonSteps || !(moved <= kContraction * last)) return false;
+    if (stuck) return false;
     last = moved;
     n.x += step.x;
     n.y += step.y;
@@ -497,6 +509,13 @@ bool RayCast::newton(Direction n, double tolerance, RayHit& hit) {
   const Direction plane = portal_normal();
   if (!collapsed_ && dot(w.v, plane) > dot(portal_[0].v, plane)) collapsed_ = !narrow(w);
   return false;
+}
+
+/// The bounds met before Newton's method did: it makes n and the point, and so the gradient, as good as alpha.
+void RayCast::polish(double tolerance, RayHit& hit) {
+  if (!(hit.upper - hit.lower > kExact * hit.upper)) return;
+  RayHit better = hit;
+  if (newton(hit.n, tolerance, better)) hit = better;
 }
 
 bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
@@ -546,11 +565,17 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
     hit.tighten_upper(dot(w.v, n) * inverse, n, inverse);
     // where a point that Newton's method found has become good enough
     hit.certified = met(hit.upper, hit.lower, tolerance);
-    if (hit.certified) return hit;
+    if (hit.certified) {
+      polish(tolerance, hit);
+      return hit;
+    }
     const double plane = dot(portal_[0].v, n) * inverse;
     if (met(hit.upper, plane, tolerance)) {
       prove(crossing(portal_), tolerance, hit);
-      if (hit.certified) return hit;
+      if (hit.certified) {
+        polish(tolerance, hit);
+        return hit;
+      }
     }
     collapsed_ = !narrow(w);
     for (int k = 0; k < body.num_terms; ++k) {

@@ -74,6 +74,7 @@ class RayCast {
   [[nodiscard]] inline BodyPoint next_support(const Direction& n, RayHit& hit, bool core);
   [[nodiscard]] int* pieces(int slot) { return pieces_.data() + slot * body.num_terms; }
   /// Newton's method on the pieces of the portal's corners, from n. True if that certifies the hit.
+  void polish(double tolerance, RayHit& hit);
   [[nodiscard]] inline bool newton(Direction n, double tolerance, RayHit& hit);
   /// Where the ray certainly still is in M: the hull of a point of M near the ray and the inner ball.
   [[nodiscard]] inline double lower_bound(const BodyPoint& y) const;

@@ -187,7 +187,7 @@ long ScalingWorkspace::num_fallbacks() const { return data_->num_fallbacks; }
 const SolvedPair& ScalingWorkspace::Data::conic() {
   if (has_conic) return *solved;
   const auto part = [](const SupportTerms* terms, const ConvexPart* of_bundle) {
-    // without an owner: the shape still exists (see ScalingWorkspace)
+    // without an owner: `owner` has the whole shape
     return of_bundle != nullptr ? *of_bundle : ConvexPart{{std::shared_ptr<const ConvexSet>(), terms->set}, Pose(), 0};
   };
   SolvedPair& pair = *solved;
@@ -227,6 +227,7 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
   ScalingWorkspace::Data& data = workspace.data();
   data.has_query = false;
   data.has_conic = false;
+  data.owner.keep(A, B);
   data.linearised_pair = nullptr;
   data.X_WA = X_WA;
   data.X_WB = X_WB;

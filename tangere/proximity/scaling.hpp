@@ -123,9 +123,9 @@ class PairCache {
 /// Memory of the queries, to be reused: after the first query of the largest pair nothing is allocated. Holds the
 /// solution of the last query for its derivatives. One per thread.
 ///
-/// The gradient needs nothing more. All other derivatives after a query by supports look at the shapes again (counting
-/// their owners would cost the query a third of its time), so at least one copy of each shape must still exist. The
-/// conic route keeps what it needs.
+/// Keeps the shapes of the last query alive, so that derivatives may be asked for after temporaries too. (Owners are
+/// counted only where a query is of other shapes than the one before it.) Without a workspace: answers.hpp, whose answers
+/// own what their derivatives need.
 class ScalingWorkspace {
  public:
   ScalingWorkspace();

@@ -7,6 +7,7 @@
 #include "tangere/math/aligned.hpp"
 #include "tangere/proximity/pair_program.hpp"
 #include "tangere/proximity/scaling.hpp"
+#include "tangere/proximity/shape_owner.hpp"
 #include "tangere/proximity/support_scaling.hpp"
 
 namespace tangere {
@@ -88,6 +89,8 @@ struct SupportPair {
 };
 
 struct ScalingWorkspace::Data {
+  /// Of the shapes of the last query.
+  PairOwner owner;
   // support route
   RayCast cast;
   SupportPair found;

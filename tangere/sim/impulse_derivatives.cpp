@@ -11,6 +11,9 @@
 namespace tangere {
 
 int num_impulses(const Tape& tape) {
+  if (tape.formulation != Formulation::lcp)
+    throw InputError("tape", "has no rows: it is of a step by " + std::string(to_string(tape.formulation)) +
+                                 ", whose impulses are those of the report's contacts");
   int count = tape.problem.num_rows();
   for (int i = 0; i < tape.num_impacts; ++i) count += tape.impact(i).problem.num_rows();
   return count;

@@ -18,7 +18,7 @@
 /// the compliance that shares the impulse out, and derivatives of single rows lose as many digits as it is small, as
 /// the impulses themselves do; sums over the contacts of a body do not.
 ///
-/// Hard contact only: InputError for another formulation.
+/// Hard contact only: InputError for tapes of another formulation.
 
 #include <span>
 

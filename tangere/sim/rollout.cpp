@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "tangere/geometry/check.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {
 
-Rollout::Rollout(const World& world, const RolloutOptions& options)
-    : world_(world), options_(options), workspace_(world) {
+Rollout::Rollout(World world, const RolloutOptions& options)
+    : world_(std::move(world)), options_(options), workspace_(world_) {
   if (options_.max_tapes < 1) throw InputError("max_tapes", "must be at least 1");
 }
 
@@ -22,6 +23,15 @@ void Rollout::run(const State& start, const Eigen::Ref<const MatrixX>& controls,
                                   std::to_string(world_.nv()) + " velocities, got " + std::to_string(start.q.size()) +
                                   " and " + std::to_string(start.v.size()));
   controls_ = controls;
+  try {
+    make_steps(start, observe);
+  } catch (...) {
+    states_.clear();
+    throw;
+  }
+}
+
+void Rollout::make_steps(const State& start, const StepObserver& observe) {
   const int n = num_steps();
   const int stretch = options_.max_tapes;
   states_.resize(static_cast<std::size_t>(n) + 1);

@@ -31,13 +31,12 @@ struct RolloutOptions {
 
 class Rollout {
  public:
-  /// The world must outlive it.
-  explicit Rollout(const World& world, const RolloutOptions& options = {});
-  explicit Rollout(World&& world, const RolloutOptions& options = {}) = delete;
+  explicit Rollout(World world, const RolloutOptions& options = {});
 
   /// Sees every step as it is made.
   using StepObserver = std::function<void(int step, const StepResult& result)>;
-  /// Steps from `start`, one a column of `controls`; always from a cold start. Throws InputError naming the column.
+  /// Steps from `start`, one a column of `controls`; always from a cold start. Throws InputError naming the column;
+  /// there are no states then, nor after an observer that throws.
   void run(const State& start, const Eigen::Ref<const MatrixX>& controls, const StepObserver& observe = {});
 
   [[nodiscard]] int num_steps() const { return static_cast<int>(controls_.cols()); }
@@ -57,9 +56,10 @@ class Rollout {
                                         MatrixX& g_controls, const ImpulseGradient& impulse_gradient = {});
 
  private:
+  void make_steps(const State& start, const StepObserver& observe);
   void record(int first, int last);
 
-  const World& world_;
+  World world_;
   RolloutOptions options_;
   Workspace workspace_;
   MatrixX controls_;

@@ -19,10 +19,10 @@ std::vector<StepParameter> named(const World& world, std::span<const std::string
 
 Simulator::Simulator(World world) : world_(std::move(world)), workspace_(world_) {}
 
-State Simulator::step(const State& state, VectorArgument u) {
+State Simulator::step(const State& state, VectorArgument u, const StepOptions& options) {
   State next;
   has_stepped_ = false;
-  copy_report(tangere::step(world_, state, u, workspace_, next, &tape_), report_);
+  copy_report(tangere::step(world_, state, u, workspace_, next, &tape_, options), report_);
   has_stepped_ = true;
   return next;
 }
@@ -46,13 +46,13 @@ StepReport Simulator::report() const {
   return report_;
 }
 
-Linearization Simulator::linearize(GradientMode mode) {
+Linearization Simulator::linearize(GradientMode mode, const StateTangent* loss) {
   Linearization out;
   const int nv = world_.nv();
   out.A.resize(2 * nv, 2 * nv);
   out.B.resize(2 * nv, world_.nu());
   out.P.resize(2 * nv, 0);
-  out.quality = step_jacobians(world_, tape(), workspace_, jacobians_, mode);
+  out.quality = step_jacobians(world_, tape(), workspace_, jacobians_, mode, loss);
   jacobians_.copy_to(out.A, out.B);
   return out;
 }

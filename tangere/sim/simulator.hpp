@@ -50,7 +50,7 @@ class Simulator {
   void change(const WorldChanges& changes) { world_ = world_.with(changes); }
 
   /// The state after a step from `state`. Throws InputError for wrong sizes and numbers that are not finite.
-  State step(const State& state, VectorArgument u);
+  State step(const State& state, VectorArgument u, const StepOptions& options = {});
   /// Many steps, one a column of `controls`; the last state.
   State run(const State& state, const Eigen::Ref<const MatrixX>& controls);
   /// The next step starts cold.
@@ -59,7 +59,8 @@ class Simulator {
   // of the last step; InputError before the first one
 
   [[nodiscard]] StepReport report() const;
-  [[nodiscard]] Linearization linearize(GradientMode mode = GradientMode::exact);
+  /// `loss`: see step_jacobians.
+  [[nodiscard]] Linearization linearize(GradientMode mode = GradientMode::exact, const StateTangent* loss = nullptr);
   /// Also by parameters of the world: `cube.mass`, `cube.0.friction`, … (step_parameters.hpp).
   [[nodiscard]] Linearization linearize(std::span<const std::string_view> parameters);
   [[nodiscard]] Linearization linearize(std::initializer_list<std::string_view> parameters) {

@@ -149,7 +149,7 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
     statistics.failures += result.smooth.failures;
     statistics.iterations += result.smooth.iterations;
     statistics.max_iterations = std::max(statistics.max_iterations, result.smooth.max_iterations);
-    if (result.status == StepStatus::not_finite) return false;
+    if (!is_made(result.status)) return false;
     if (result.status != StepStatus::solved) all.status = result.status;
     all.residual = std::max(all.residual, result.residual);
     all.restitution_kept = std::min(all.restitution_kept, result.restitution_kept);
@@ -209,15 +209,24 @@ bool is_smooth(const World& world, Workspace::Memory& m) {
   return true;
 }
 
+namespace {
+
+SmoothRung last_rung(StepEffort effort) {
+  if (effort == StepEffort::full) return SmoothRung::ones;
+  return effort == StepEffort::warm ? SmoothRung::warm : SmoothRung::cold;
+}
+
+}  // namespace
+
 bool smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
-                 Tape* tape) {
+                 Tape* tape, StepEffort effort) {
   SmoothMemory& smooth = *m.smooth;
   StepResult& result = m.result;
   begin(world, state, u, m);
   const SmoothSolution* solved = nullptr;
   for (int pass = 0;; ++pass) {
     if (!in_range(m.tau) || !in_range(m.v_free)) return false;
-    solved = &smooth.contact.solve(m.data, smooth_state(state.q, state.v, m));
+    solved = &smooth.contact.solve(m.data, smooth_state(state.q, state.v, m), last_rung(effort));
     if (solved->statistics.failures > 0 || !change_actuation(world, state, u, solved->v_plus, pass, m)) break;
   }
   const SmoothSolution& solution = *solved;
@@ -230,6 +239,10 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
     tape->time_step = world.options().time_step;
     tape->num_impacts = 0;
     tape->parts.clear();
+  }
+  if (effort != StepEffort::full && solution.status != NcpStatus::solved) {
+    result.status = StepStatus::gave_up;
+    return false;
   }
   if (solution.statistics.failures > 0 && world.options().smooth.smallest_part < 1.0)
     return two_half_steps(world, state, u, m, next, tape);

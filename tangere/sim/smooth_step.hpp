@@ -50,9 +50,10 @@ struct SmoothMemory {
 /// from the last step of a world of the same parts, and cold after one of others.
 [[nodiscard]] bool is_smooth(const World& world, Workspace::Memory& m);
 
-/// False where the numbers run away before the end of the step. `next` is not `state`.
+/// False where the numbers run away before the end of the step, or where it gives up (StepStatus::gave_up). `next` is
+/// not `state`.
 bool smooth_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
-                 Tape* tape);
+                 Tape* tape, StepEffort effort);
 
 [[nodiscard]] GradientQuality smooth_jacobians(const World& world, const Tape& tape, Workspace::Memory& m,
                                                StepJacobians& out);

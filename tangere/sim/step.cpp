@@ -32,11 +32,11 @@ void require(const char* name, VectorArgument x, int size) {
 }
 
 /// The state as it was, nothing else to tell.
-void stand_still(const State& state, VectorArgument u, Formulation formulation, StepResult& result, State& next,
-                 Tape* tape) {
+void stand_still(const State& state, VectorArgument u, Formulation formulation, StepStatus status, StepResult& result,
+                 State& next, Tape* tape) {
   const StepProfile profile = result.profile;
   result = {};
-  result.status = StepStatus::not_finite;
+  result.status = status;
   result.profile = profile;
   next = state;
   if (tape == nullptr) return;
@@ -97,6 +97,7 @@ void Workspace::restore(const WarmStart& warm_start) {
   memory_->lcp.warm_start() = warm_start;
   if (memory_->smooth != nullptr) memory_->smooth->contact.warm_start() = warm_start.smooth;
 }
+const StepResult& Workspace::result() const { return memory_->result; }
 void Workspace::set_profiling(bool on) { memory_->profiling = on; }
 
 bool in_range(VectorArgument x) { return (x.array().abs() <= kLargestCoordinate).all(); }
@@ -281,11 +282,52 @@ void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgum
   }
 }
 
+std::string_view to_string(StepStatus status) {
+  switch (status) {
+    case StepStatus::solved:
+      return "solved";
+    case StepStatus::approximate_contact:
+      return "approximate_contact";
+    case StepStatus::not_finite:
+      return "not_finite";
+    case StepStatus::too_fast:
+      return "too_fast";
+    case StepStatus::gave_up:
+      return "gave_up";
+  }
+  return "unknown";
+}
+
 namespace {
 
+/// The warm start that was asked for.
+void begin_with(const StepOptions& options, Workspace& workspace) {
+  if (!(options.max_speed > 0.0))
+    throw InputError("options.max_speed", "must be positive, got " + detail::to_text(options.max_speed));
+  if (options.start == StepStart::last) return;
+  if (options.start == StepStart::cold) {
+    workspace.forget();
+    return;
+  }
+  if (options.from == nullptr) throw InputError("options.from", "must be a tape to start from it, got none");
+  // two half steps end with the second one
+  const Tape& tape = options.from->formulation != Formulation::lcp && !options.from->parts.empty()
+                         ? options.from->parts.back()
+                         : *options.from;
+  if (!is_made(tape.status)) throw InputError("options.from", "is of a step that was not made");
+  Workspace::Memory& m = workspace.memory();
+  if (tape.formulation == Formulation::lcp) {
+    m.lcp.warm_start().keys = tape.problem.keys;
+    m.lcp.warm_start().sets = tape.sets;
+  } else {
+    m.lcp.warm_start().smooth = tape.smooth;
+    if (m.smooth != nullptr) m.smooth->contact.warm_start() = tape.smooth;
+  }
+}
+
 /// A step by hard contact. False where the numbers run away before its end.
-bool hard_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
-               Tape* tape) {
+bool hard_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next, Tape* tape,
+               StepEffort) {
   const WorldOptions& options = world.options();
   StepResult& result = m.result;
   Stopwatch stopwatch(m.profiling);
@@ -316,7 +358,7 @@ bool hard_step(const World& world, const State& state, VectorArgument u, Workspa
 }  // namespace
 
 const StepResult& step(const World& world, const State& state, VectorArgument u, Workspace& workspace, State& next,
-                       Tape* tape) {
+                       Tape* tape, const StepOptions& options) {
   require("q", state.q, world.nq());
   require("v", state.v, world.nv());
   require("u", u, world.nu());
@@ -325,15 +367,19 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   m.start = state;  // `next` may be `state`
   m.regions_hold = true;
   const auto make_step = is_smooth(world, m) ? smooth_step : hard_step;
-  if (in_range(m.start) && make_step(world, m.start, u, m, next, tape) && in_range(next)) {
-    if (!m.regions_hold) {
-      m.result.status = StepStatus::approximate_contact;
-      if (tape != nullptr) tape->status = m.result.status;
-    }
-    return m.result;
+  begin_with(options, workspace);
+  const bool made = in_range(m.start) && make_step(world, m.start, u, m, next, tape, options.effort) && in_range(next);
+  const bool slow = made && (next.v.array().abs() <= options.max_speed).all();
+  if (slow && !m.regions_hold) {
+    m.result.status = StepStatus::approximate_contact;
+    if (tape != nullptr) tape->status = m.result.status;
   }
-  workspace.forget();
-  stand_still(m.start, u, world.options().formulation, m.result, next, tape);
+  if (slow) return m.result;
+  const bool gave_up = m.result.status == StepStatus::gave_up;
+  // what was not solved leaves the warm start as it was
+  if (!gave_up) workspace.forget();
+  const StepStatus status = made ? StepStatus::too_fast : gave_up ? StepStatus::gave_up : StepStatus::not_finite;
+  stand_still(m.start, u, world.options().formulation, status, m.result, next, tape);
   return m.result;
 }
 

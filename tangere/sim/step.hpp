@@ -22,6 +22,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "tangere/contact/lcp.hpp"
@@ -39,10 +40,20 @@ enum class StepStatus {
   /// The contact problem was not solved to its tolerance, and the best impulses found are applied; or the actuators
   /// found no regions of their force ranges that hold at the end of the step (actuation.hpp).
   approximate_contact,
-  /// The numbers run away: a position or a velocity is or would be beyond kLargestCoordinate, or not finite. The next
-  /// state is the old one; there are no contacts, rows or impulses, and no derivatives.
+  // The others make no step: the next state is the old one; there are no contacts, rows or impulses, no derivatives.
+
+  /// The numbers run away: a position or a velocity is or would be beyond kLargestCoordinate, or not finite.
   not_finite,
+  /// A velocity would be above StepOptions::max_speed.
+  too_fast,
+  /// Smooth contact was not solved by the effort that StepOptions::effort allows.
+  gave_up,
 };
+[[nodiscard]] std::string_view to_string(StepStatus status);
+/// Whether there is a next state.
+[[nodiscard]] constexpr bool is_made(StepStatus status) {
+  return status == StepStatus::solved || status == StepStatus::approximate_contact;
+}
 
 /// Seconds of each phase; all zero unless asked for.
 struct StepProfile {
@@ -160,6 +171,8 @@ class Workspace {
   /// Warm starts, to make a step again as it was.
   void save(WarmStart& warm_start) const;
   void restore(const WarmStart& warm_start);
+  /// Of the last step; valid until the next one.
+  [[nodiscard]] const StepResult& result() const;
   /// Whether steps fill `StepResult::profile`.
   void set_profiling(bool on);
 
@@ -170,9 +183,38 @@ class Workspace {
   std::unique_ptr<Memory> memory_;
 };
 
+/// What the contact of a step starts from.
+enum class StepStart {
+  /// The last step of the workspace.
+  last,
+  /// Nothing: the step is a function of its arguments alone.
+  cold,
+  /// The step that left the tape StepOptions::from.
+  tape,
+};
+
+/// How much smooth contact tries before it gives up (SmoothRung). Hard contact always makes a step.
+enum class StepEffort {
+  /// The warm start; the cold one if there is none.
+  warm,
+  /// The warm and the cold start.
+  cold,
+  /// Every start, and halves of the step.
+  full,
+};
+
+struct StepOptions {
+  StepStart start = StepStart::last;
+  /// StepStart::tape.
+  const Tape* from = nullptr;
+  StepEffort effort = StepEffort::full;
+  /// The largest velocity of a coordinate after the step, in its units.
+  double max_speed = kLargestCoordinate;
+};
+
 /// `next` may be `state`. With a tape, what derivatives need is recorded. Throws InputError for wrong sizes and numbers
 /// that are not finite; `next` is then as it was.
 const StepResult& step(const World& world, const State& state, VectorArgument u, Workspace& workspace, State& next,
-                       Tape* tape = nullptr);
+                       Tape* tape = nullptr, const StepOptions& options = {});
 
 }  // namespace tangere

@@ -3,6 +3,7 @@
 #include "tangere/sim/step_derivatives.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "tangere/math/error.hpp"
@@ -64,8 +65,9 @@ void require_tape(const World& world, const Tape& tape) {
   if (tape.formulation != world.options().formulation)
     throw InputError("tape", "is of a step by " + std::string(to_string(tape.formulation)) +
                                  ", and the world's are by " + std::string(to_string(world.options().formulation)));
-  if (tape.status == StepStatus::not_finite)
-    throw InputError("tape", "is of a step whose numbers ran away: it has no derivatives");
+  if (!is_made(tape.status))
+    throw InputError(
+        "tape", "is of a step that was not made (" + std::string(to_string(tape.status)) + "): it has no derivatives");
 }
 
 SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& m) {
@@ -196,11 +198,25 @@ void linearise_with_other_sets(const World& world, const Tape& tape, Workspace::
   m.derivatives.linearise(world.model(), m.data, step);
 }
 
+/// Nimble's second try, if there is one: whether its gradient of the loss (m.grad_v) is larger than the first one's,
+/// `first` and m.tau. It is then in m.other_q, other_v and other_tau, and the rows are linearised with its sets.
+bool second_try_is_larger(const World& world, const Tape& tape, const StateTangent& first, Workspace::Memory& m) {
+  if (!classify_by_loss(world, tape, m)) return false;
+  const double dt = world.options().time_step;
+  linearise_with_other_sets(world, tape, m);
+  m.derivatives.reverse(world.model(), m.data, m.grad_v, VectorX(), m.other_q, m.other_v, m.other_tau);
+  return m.other_v.squaredNorm() + m.other_tau.squaredNorm() / dt > first.v.squaredNorm() + m.tau.squaredNorm() / dt;
+}
+
 }  // namespace
 
 GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out,
-                               GradientMode mode) {
+                               GradientMode mode, const StateTangent* loss) {
   require_mode(world, mode);
+  if (mode == GradientMode::complementarity_aware) {
+    if (loss == nullptr) throw InputError("loss", "must be given: complementarity_aware looks at a loss");
+    require_tangent(world, "loss", *loss);
+  }
   if (is_smooth(world, workspace.memory())) return smooth_jacobians(world, tape, workspace.memory(), out);
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace.memory(), &out);
@@ -208,8 +224,14 @@ GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& 
   }
   Workspace::Memory& m = workspace.memory();
   linearise(world, tape, m);
-  const bool other = mode == GradientMode::pre_contact && classify_as_touching(tape, m);
+  bool other = mode == GradientMode::pre_contact && classify_as_touching(tape, m);
   if (other) linearise_with_other_sets(world, tape, m);
+  if (mode == GradientMode::complementarity_aware) {
+    reverse_integration(world, tape, *loss, m);
+    m.derivatives.reverse(world.model(), m.data, m.grad_v, VectorX(), m.first_try.q, m.first_try.v, m.tau);
+    other = second_try_is_larger(world, tape, m.first_try, m);
+    if (!other) m.derivatives.linearise(world.model(), m.data, solved_step(world, tape, m));
+  }
   const GradientQuality quality = quality_of(tape, m);
   m.derivatives.expand(world.model(), m.data);
   const int nv = world.nv();
@@ -301,18 +323,11 @@ GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& worksp
     m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
     quality = worst(quality, GradientQuality::heuristic);
   }
-  if (mode == GradientMode::complementarity_aware && classify_by_loss(world, tape, m)) {
-    const double dt = world.options().time_step;
-    linearise_with_other_sets(world, tape, m);
-    m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, m.other_q, m.other_v, m.other_tau);
-    const bool larger =
-        m.other_v.squaredNorm() + m.other_tau.squaredNorm() / dt > g_state.v.squaredNorm() + m.tau.squaredNorm() / dt;
-    if (larger) {
-      g_state.q = m.other_q;
-      g_state.v = m.other_v;
-      m.tau = m.other_tau;
-      quality = worst(quality, GradientQuality::heuristic);
-    }
+  if (mode == GradientMode::complementarity_aware && second_try_is_larger(world, tape, g_state, m)) {
+    g_state.q = m.other_q;
+    g_state.v = m.other_v;
+    m.tau = m.other_tau;
+    quality = worst(quality, GradientQuality::heuristic);
   }
   finish_reverse(world, m, g_state, g_u);
   return quality;
@@ -348,6 +363,19 @@ GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& worksp
     forward_rows(world, tape, d, du, m, d_next);
   }
   return quality_of(tape, m);
+}
+
+GradientQuality linearized_step(const World& world, const State& state, VectorArgument u, Workspace& workspace,
+                                State& next, Eigen::Ref<MatrixX> A, Eigen::Ref<MatrixX> B, const StepOptions& options) {
+  Workspace::Memory& m = workspace.memory();
+  if (!is_made(step(world, state, u, workspace, next, &m.own_tape, options).status)) {
+    A.setConstant(std::numeric_limits<double>::quiet_NaN());
+    B.setConstant(std::numeric_limits<double>::quiet_NaN());
+    return GradientQuality::contact_unsolved;
+  }
+  const GradientQuality quality = step_jacobians(world, m.own_tape, workspace, m.own_jacobians);
+  m.own_jacobians.copy_to(A, B);
+  return quality;
 }
 
 }  // namespace tangere

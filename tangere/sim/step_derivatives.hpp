@@ -53,16 +53,23 @@ struct StepJacobians {
   [[nodiscard]] MatrixX B() const;
 };
 
-/// GradientMode::complementarity_aware needs a loss: it is exact here. Modes other than exact are for hard contact
-/// (InputError).
-[[nodiscard]] GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& workspace,
-                                             StepJacobians& out, GradientMode mode = GradientMode::exact);
-
 /// A direction in the space of states and controls, or a gradient there.
 struct StateTangent {
   VectorX q;
   VectorX v;
 };
+
+/// GradientMode::complementarity_aware needs the gradient of a loss with respect to the next state (InputError without
+/// it). Modes other than exact are for hard contact (InputError).
+[[nodiscard]] GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                                             StepJacobians& out, GradientMode mode = GradientMode::exact,
+                                             const StateTangent* loss = nullptr);
+
+/// A step and its Jacobians in one call, into the caller's A (2 nv x 2 nv) and B (2 nv x nu): dx' = A dx + B du. NaN
+/// where no step was made (workspace.result().status).
+[[nodiscard]] GradientQuality linearized_step(const World& world, const State& state, VectorArgument u,
+                                              Workspace& workspace, State& next, Eigen::Ref<MatrixX> A,
+                                              Eigen::Ref<MatrixX> B, const StepOptions& options = {});
 
 /// The reverse product: from the gradient of a loss with respect to the next state, `g`, to those with respect to state
 /// and control.

@@ -118,7 +118,12 @@ struct Workspace::Memory {
   VectorX other_v;
   VectorX other_tau;
   std::vector<RowSet> other_sets;
+  /// The gradient of Nimble's first try.
+  StateTangent first_try;
   ParameterScratch parameters;
+  /// Of linearized_step.
+  Tape own_tape;
+  StepJacobians own_jacobians;
 };
 
 /// Whether all numbers are ones that steps take (kLargestCoordinate). False for NaN too.

@@ -163,4 +163,16 @@ World::World(std::shared_ptr<const Parts> parts, const WorldOptions& options)
   for (const Actuator& actuator : parts_->actuators) servo_terms_.push_back(servo_terms_of(free_dofs_, actuator));
 }
 
+VectorX World::lower_control() const {
+  VectorX out = VectorX::Constant(nu(), -Actuator::kInfinity);
+  for (std::size_t i = 0; i < actuators().size(); ++i) out[static_cast<int>(i)] = actuators()[i].lower_control;
+  return out;
+}
+
+VectorX World::upper_control() const {
+  VectorX out = VectorX::Constant(nu(), Actuator::kInfinity);
+  for (std::size_t i = 0; i < actuators().size(); ++i) out[static_cast<int>(i)] = actuators()[i].upper_control;
+  return out;
+}
+
 }  // namespace tangere

@@ -114,6 +114,9 @@ class World {
   [[nodiscard]] int nu() const { return actuators().empty() ? nv() : static_cast<int>(actuators().size()); }
   /// The state of its scene; else the neutral configuration at rest.
   [[nodiscard]] const State& default_state() const { return parts_->start; }
+  /// The ranges of the actuators' controls (infinite where there is none).
+  [[nodiscard]] VectorX lower_control() const;
+  [[nodiscard]] VectorX upper_control() const;
   /// Zero.
   [[nodiscard]] VectorX default_control() const { return VectorX::Zero(nu()); }
   /// First velocity coordinates of the free joints.

@@ -145,18 +145,20 @@ TEST(ScalingRoutes, Agree) {
   long asked = 0;
   for (const ShapePair& pair : all_shape_pairs()) {
     SCOPED_TRACE(pair.name);
-    const Scaling a = query(pair, workspace, {.tolerance = 1e-9, .method = ScalingMethod::conic});
+    // cones are good to the root of their tolerance in what is not the value, supports to more at any
+    const Scaling a =
+        query(pair, workspace, {.tolerance = 1e-12, .max_iterations = 100, .method = ScalingMethod::conic});
     const Vector12 g = scaling_gradient(workspace);
-    const Scaling b = query(pair, workspace, {.tolerance = 1e-9, .method = ScalingMethod::support});
-    EXPECT_NEAR(a.alpha, b.alpha, 3e-9 * a.alpha);
+    const Scaling b = query(pair, workspace, {.method = ScalingMethod::support});
+    EXPECT_NEAR(a.alpha, b.alpha, 1.001e-8 * a.alpha);
     EXPECT_EQ(a.part_A, b.part_A);
     EXPECT_EQ(a.part_B, b.part_B);
     if (a.normal_freedom == 0) {
-      EXPECT_NEAR_ABSOLUTE(a.normal, b.normal, 1e-4);
+      EXPECT_NEAR_ABSOLUTE(a.normal, b.normal, 1e-6);
       if (a.point_freedom == 0) {
-        EXPECT_NEAR_RELATIVE(g, scaling_gradient(workspace), 1e-3);
+        EXPECT_NEAR_RELATIVE(g, scaling_gradient(workspace), 1e-6);
         const double size = (pair.X_WA.p - pair.X_WB.p).norm();
-        EXPECT_NEAR_ABSOLUTE(a.x, b.x, 1e-3 * size);
+        EXPECT_NEAR_ABSOLUTE(a.x, b.x, 1e-6 * size);
         EXPECT_NEAR(a.center_line_gap, b.center_line_gap, 1e-6 * size * (1.0 + 1.0 / a.alpha));
       }
     }

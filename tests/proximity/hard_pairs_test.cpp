@@ -14,6 +14,8 @@
 #include "tangere/proximity/proximity.hpp"
 #include "tangere/proximity/proximity_derivatives.hpp"
 #include "tangere/proximity/scaling.hpp"
+#include "tangere/proximity/scaling_derivatives.hpp"
+#include "tests/support/matrix_near.hpp"
 #include "tests/support/random_shapes.hpp"
 
 namespace tangere {
@@ -81,6 +83,31 @@ TEST(HardPairs, AlphaOfBarsAllButParallel) {
             scaling(*A, X_WA, *B, X_WB, {.tolerance = 1e-12, .method = ScalingMethod::conic}, by_cones);
         ASSERT_EQ(answer.status, ScalingStatus::solved);
         ASSERT_NEAR(answer.alpha / exact.alpha, 1.0, 1.001e-8);
+      }
+    }
+  }
+}
+
+/// Flat shapes with cones and cylinders: alpha is certified on corners before Newton's method has begun.
+TEST(HardPairs, AlphaGradientAtTheDefaultTolerance) {
+  ScalingWorkspace by_supports;
+  ScalingWorkspace by_cones;
+  for (const char* const flat : {"box", "polytope"}) {
+    for (const char* const curved : {"cone", "cylinder"}) {
+      Random random(6);
+      for (int trial = 0; trial < 1500; ++trial) {
+        SCOPED_TRACE(std::string(flat) + "-" + curved + ", trial " + std::to_string(trial));
+        const Shape A = test::random_shape(flat, random);
+        const Shape B = test::random_shape(curved, random);
+        const Pose X_WA(random.rotation(), Vector3::Zero());
+        const double apart = random.log_uniform(0.1, 5.0);
+        const Pose X_WB(random.rotation(), apart * random.unit_vector());
+        const Scaling answer = scaling(A, X_WA, B, X_WB, {}, by_supports);
+        const Scaling exact = scaling(A, X_WA, B, X_WB, {.tolerance = 1e-12, .method = ScalingMethod::conic}, by_cones);
+        ASSERT_EQ(answer.status, ScalingStatus::solved);
+        if (exact.point_freedom != 0 || exact.normal_freedom != 0) continue;
+        const Vector12 expected = scaling_gradient(by_cones);
+        ASSERT_LE((scaling_gradient(by_supports) - expected).norm(), 1e-6 * expected.norm());
       }
     }
   }
@@ -242,6 +269,87 @@ TEST(HardPairs, BarsThatOverlapAlongTheirLength) {
         const Distance answer = distance(bar, X_WA, bar, X_WB, {}, workspace);
         ASSERT_EQ(answer.status, DistanceStatus::solved) << bar.type_name() << " 1:" << aspect << ", trial " << trial;
         ASSERT_NEAR(answer.distance, -thin, 1e-6 * thin) << bar.type_name() << " 1:" << aspect << ", trial " << trial;
+      }
+    }
+  }
+}
+
+/// A capsule's core to a point.
+double from_core(const Capsule& capsule, const Pose& X, const Vector3& p) {
+  const Vector3 own = X.R.transpose() * (p - X.p);
+  return std::hypot(own[1], own[2], std::max(0.0, std::abs(own[0]) - 0.5 * capsule.length));
+}
+
+TEST(HardPairs, CapsulesOfAnyKindMeetTheTolerance) {
+  DistanceWorkspace workspace;
+  Random random(1);
+  const auto capsule = [&](double aspect) {
+    const double radius = random.log_uniform(1.0 / aspect, 1.0);
+    return Capsule{.radius = radius, .length = random.log_uniform(1.0 / aspect, 1.0)};
+  };
+  for (int trial = 0; trial < 100000; ++trial) {
+    SCOPED_TRACE(trial);
+    const double aspect = random.log_uniform(1.0, 1000.0);
+    const Capsule A = capsule(aspect);
+    const Capsule B = capsule(aspect);
+    const Pose X_WA(random.index(3) == 0 ? Matrix3(Matrix3::Identity()) : random.rotation(), Vector3::Zero());
+    const double angle = random.log_uniform(1e-16, 1.0);
+    const Vector3 axis = random.unit_vector();
+    const double along = random.uniform(-1.0, 1.0);
+    const double beside = random.log_uniform(1e-18, 1.0);
+    const int kind = random.index(4);
+    Vector3 offset = Vector3::Zero();
+    if (kind == 0) offset = 3.0 * beside * random.unit_vector();
+    if (kind == 1) offset = {along, beside, 0.0};
+    if (kind == 2) offset = {0.0, 0.0, beside};
+    if (kind == 3) offset = {along, 0.0, 0.0};
+    const Matrix3 turn = random.index(8) == 0 ? Matrix3(Matrix3::Identity()) : so3::exp(angle * axis);
+    const Pose X_WB(X_WA.R * turn, X_WA.R * offset);
+    const Distance answer = distance(A, X_WA, B, X_WB, {}, workspace);
+    ASSERT_EQ(answer.status, DistanceStatus::solved);
+    const double scale = std::max(std::abs(answer.distance), A.radius + B.radius);
+    ASSERT_NEAR(gap_along(A, X_WA, B, X_WB, answer.normal), answer.distance, 1e-9 * scale);
+    EXPECT_NEAR_ABSOLUTE(Vector3(answer.p_B - answer.p_A), Vector3(answer.distance * answer.normal), 1e-9 * scale);
+    ASSERT_NEAR(from_core(A, X_WA, answer.p_A - A.radius * answer.normal), 0.0, 1e-9 * scale);
+    ASSERT_NEAR(from_core(B, X_WB, answer.p_B + B.radius * answer.normal), 0.0, 1e-9 * scale);
+  }
+}
+
+/// Curved shapes whose axes are all but parallel or square, which overlap or all but touch along them.
+TEST(HardPairs, CurvedShapesAllButParallel) {
+  DistanceWorkspace workspace;
+  DistanceWorkspace about;
+  for (const auto& [first, second] :
+       {std::pair{"cylinder", "cylinder"}, std::pair{"cylinder", "box"}, std::pair{"box", "ellipsoid"},
+        std::pair{"cylinder", "padded_polygon"}, std::pair{"cone", "cylinder"}}) {
+    Random random(9);
+    for (int trial = 0; trial < 2000; ++trial) {
+      SCOPED_TRACE(std::string(first) + "-" + second + ", trial " + std::to_string(trial));
+      const double aspect = random.index(3) == 0 ? random.log_uniform(3.0, 1000.0) : 3.0;
+      const Shape A = test::random_shape(first, random, 1.0, aspect);
+      const Shape B = test::random_shape(second, random, 1.0, aspect);
+      const Pose X_WA(random.rotation(), Vector3::Zero());
+      Matrix3 turn = so3::exp(random.log_uniform(1e-12, 1e-2) * random.unit_vector());
+      if (random.index(2) == 0) turn = turn * so3::exp(0.5 * M_PI * Vector3::Unit(random.index(3)));
+      const double aside = random.index(2) == 0 ? 0.2 : random.log_uniform(1e-10, 1e-3);
+      const int axis = random.index(3);
+      Pose X_WB(X_WA.R * turn, 3.0 * (X_WA.R * (Vector3::Unit(axis) + aside * random.unit_vector())));
+      const double inner = std::min(A.set().inner_radius, B.set().inner_radius);
+      const double depth = random.index(2) == 0 ? random.uniform(0.0, inner) : random.log_uniform(1e-12, inner);
+      X_WB.p -= (distance(A, X_WA, B, X_WB, {}, workspace).distance + (random.index(4) == 0 ? -depth : depth)) *
+                X_WB.p.normalized();
+      const Distance answer = distance(A, X_WA, B, X_WB, {}, workspace);
+      ASSERT_EQ(answer.status, DistanceStatus::solved);
+      const double size = A.set().outer_radius + B.set().outer_radius;
+      ASSERT_NEAR(gap_along(A, X_WA, B, X_WB, answer.normal), answer.distance, 2e-9 * size);
+      // the points are on the shapes
+      const Shape ball = Sphere{1e-6 * size};
+      for (const bool of_A : {true, false}) {
+        const double off = distance(of_A ? A : B, of_A ? X_WA : X_WB, ball,
+                                    Pose::translation(of_A ? answer.p_A : answer.p_B), {}, about)
+                               .distance +
+                           1e-6 * size;
+        ASSERT_NEAR(off, 0.0, 1e-6 * size);
       }
     }
   }
