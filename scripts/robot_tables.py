@@ -42,7 +42,7 @@ FREE, BALL = 0, 1
 
 
 def root_of(file):
-    """The name of the root element and whether the file is of use by itself."""
+    """The name of the root element; empty if this is no XML."""
     try:
         root = xml.etree.ElementTree.parse(file).getroot()
     except (xml.etree.ElementTree.ParseError, OSError):
@@ -180,7 +180,7 @@ def relative(a, b):
     return float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-9)) if a.size else 0.0
 
 
-def dynamics_row(tangere, file, states=3):
+def dynamics_row(tangere, file, states):
     model, error = mujoco_model(file)
     if model is None:
         return {"status": "not judged", "why": error}
@@ -265,13 +265,14 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, nargs="+")
     parser.add_argument("--tangere", default="build/bin/tangere")
     parser.add_argument("--only", default="", help="files whose path has this in it")
+    parser.add_argument("--states", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--failures", action="store_true", help="only the rows that are not as they should be")
     arguments = parser.parse_args()
     table = {
         "load": lambda file: load_row(arguments.tangere, file),
-        "dynamics": lambda file: dynamics_row(arguments.tangere, file),
+        "dynamics": lambda file: dynamics_row(arguments.tangere, file, arguments.states),
         "stand": lambda file: stand_row(arguments.tangere, file, arguments.seconds),
     }[arguments.table]
     jobs = [(folder, f) for folder in arguments.folder for f in robot_files(folder) if arguments.only in str(f)]
@@ -281,7 +282,7 @@ def main():
             counts[row["status"]] = counts.get(row["status"], 0) + 1
             if arguments.failures and row["status"] in ("loads", "equal", "within 5 cm", "not judged"):
                 continue
-            name = str(file.relative_to(folder)) if folder.is_dir() else file.name
+            name = str(file.relative_to(folder)) if folder.is_dir() else "/".join(file.parts[-2:])
             notices = " ".join("%s:%d" % item for item in row.get("notices", {}).items())
             print("| %s | %s | %s | %s |" % (name, row["status"], row["why"][:300], notices), flush=True)
     print("\n" + ", ".join("%d %s" % (count, status) for status, count in sorted(counts.items())))
