@@ -20,7 +20,11 @@
 namespace tangere {
 namespace {
 
-constexpr double kLeastKappa = 1e-12;
+/// Exact Jacobians are taken at relaxations in this range, or solved again to this tolerance: above, what all but acts
+/// shows in them, below, rounding.
+constexpr double kLeastKappa = 1e-13;
+constexpr double kMostKappa = 1e-11;
+constexpr double kLinearisedAt = 1e-10;
 
 Vector3 head3(Vec4 v) { return {v[0], v[1], v[2]}; }
 
@@ -266,12 +270,12 @@ const SolvedPair& ScalingWorkspace::Data::linearised() {
   SolvedPair* pair = solved.get();
   const ConicEngine<1>& own = solved->program.engine;
   const double kappa = own.gap / (own.degree() * own.u[3]);
-  if (smoothing == 0.0 && kappa < kLeastKappa) {
+  if (smoothing == 0.0 && (kappa < kLeastKappa || kappa > kMostKappa)) {
     trial->part_A = solved->part_A;
     trial->part_B = solved->part_B;
     trial->X_WA = solved->X_WA;
     trial->X_WB = solved->X_WB;
-    solve_pair({}, *trial);
+    solve_pair({.tolerance = kLinearisedAt}, *trial);
     if (trial->status == ScalingStatus::solved) pair = trial.get();
   }
   ConicEngine<1>& engine = pair->program.engine;

@@ -113,6 +113,40 @@ TEST(HardPairs, AlphaGradientAtTheDefaultTolerance) {
   }
 }
 
+/// Jacobians that say `unique` are those of the exact point, also where one more face all but acts.
+TEST(HardPairs, JacobiansWhereFeaturesAllButAct) {
+  ScalingWorkspace workspace;
+  ScalingWorkspace moved;
+  const ScalingOptions tight{.tolerance = 1e-12, .max_iterations = 100, .method = ScalingMethod::conic};
+  for (const auto& [first, second] : {std::pair{"sphere", "polytope"}, std::pair{"box", "rounded_polytope"},
+                                      std::pair{"padded_polygon", "polytope"}, std::pair{"polytope", "ellipsoid"}}) {
+    Random random(5);
+    for (int trial = 0; trial < 1500; ++trial) {
+      const Shape A = test::random_shape(first, random);
+      const Shape B = test::random_shape(second, random);
+      const Pose X_WA(random.rotation(), Vector3::Zero());
+      const Vector3 p_B = 3.0 * random.unit_vector();
+      const Pose X_WB(random.rotation(), p_B);
+      Vector12 way;
+      for (int i = 0; i < 12; ++i) way[i] = random.uniform(-1.0, 1.0);
+      (void)scaling(A, X_WA, B, X_WB, {}, workspace);
+      const ScalingJacobian J = scaling_jacobian(workspace);
+      if (!J.unique) continue;
+      const Vector3 expected = J.x_alpha.topRows<3>() * way;
+      double least = 1.0;
+      for (const double step : {1e-4, 1e-5, 1e-6}) {
+        const auto x = [&](double t) {
+          const Vector12 by = t * way;
+          return scaling(A, X_WA.perturbed(by.head<6>()), B, X_WB.perturbed(by.tail<6>()), tight, moved).x;
+        };
+        const Vector3 rate = (x(step) - x(-step)) / (2.0 * step);
+        least = std::min(least, (rate - expected).norm() / (1.0 + rate.norm()));
+      }
+      EXPECT_LE(least, 5e-3) << first << "-" << second << ", trial " << trial;
+    }
+  }
+}
+
 TEST(HardPairs, PointsOfThinThingsAreOnThem) {
   const std::vector<Case> cases = {
       {Box{.size = {0.58706618894690854, 1.0, 0.30651699449554143}},
