@@ -8,6 +8,7 @@
 ///   Shape crate = Box{.size = {1, 2, 3}};
 ///
 /// Every convex shape is scaled about the origin of its frame, which must be strictly interior; `recentred` moves it.
+/// A size that is not given is zero, and refused.
 
 #include <concepts>
 #include <memory>
@@ -29,7 +30,7 @@ struct ShapePart;
 
 /// |p| ≤ radius.
 struct Sphere {
-  double radius;
+  double radius = 0.0;
 };
 
 /// pᵀ P p ≤ 1. Given by its semi-axes along x, y, z, or by P (symmetric positive definite), which then rules.
@@ -40,7 +41,7 @@ struct Ellipsoid {
 
 /// |p_i| ≤ size_i / 2.
 struct Box {
-  Vector3 size;
+  Vector3 size = Vector3::Zero();
 };
 
 /// A p ≤ b with b > 0, one face a row; bounded.
@@ -54,37 +55,37 @@ struct Polytope {
 /// All points within `radius` of a polytope.
 struct RoundedPolytope {
   Polytope core;
-  double radius;
+  double radius = 0.0;
 };
 
 /// All points within `radius` of a segment of the given length along x (the caps come on top).
 struct Capsule {
-  double radius;
-  double length;
+  double radius = 0.0;
+  double length = 0.0;
 };
 
 /// Axis x, from -length/2 to length/2.
 struct Cylinder {
-  double radius;
-  double length;
+  double radius = 0.0;
+  double length = 0.0;
 };
 
 /// Axis x: apex at -3/4 height, base at +1/4 height, so that the origin is the centroid. Half-angle in (0, π/2).
 struct Cone {
-  double height;
-  double half_angle;
+  double height = 0.0;
+  double half_angle = 0.0;
 };
 
 /// All points within `radius` of the polygon C (x, y) ≤ d in the plane z = 0; d > 0, bounded.
 struct PaddedPolygon {
   MatrixX2 C;
   VectorX d;
-  double radius;
+  double radius = 0.0;
 };
 
 /// normal · p ≤ offset: the outward normal need not be of unit length. Not scaled, has no centre.
 struct HalfSpace {
-  Vector3 normal;
+  Vector3 normal = Vector3::Zero();
   double offset = 0.0;
 };
 
@@ -116,6 +117,10 @@ class Shape {
   template <class Spec>
   // NOLINTNEXTLINE(google-explicit-constructor): so that `Shape ball = Sphere{1.0}` reads as it should
   requires std::constructible_from<ShapeSpec, Spec> Shape(Spec spec) : Shape(ShapeSpec(std::move(spec))) {}
+  /// Copies share everything. Moving is copying: what was moved from stays a shape.
+  Shape(const Shape&) = default;
+  Shape& operator=(const Shape&) = default;
+  ~Shape() = default;
 
   [[nodiscard]] const ShapeSpec& spec() const;
   template <class Spec>

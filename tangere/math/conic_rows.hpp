@@ -58,6 +58,10 @@ struct ConicRowsView {
 class ConicRows {
  public:
   ConicRows();
+  /// Moving is copying: what was moved from keeps its rows.
+  ConicRows(const ConicRows&) = default;
+  ConicRows& operator=(const ConicRows&) = default;
+  ~ConicRows() = default;
 
   /// `S` has num_orthant + cone_dimension * num_cones rows and the columns [u (4) | y (num_aux) | s_0 (1)];
   /// cone_dimension is a multiple of 4. The start of y is zero, or `aux_start` u.

@@ -1,14 +1,28 @@
 #include "tangere/multibody/data.hpp"
 
+#include <cmath>
 #include <limits>
 
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/internal/data_memory.hpp"
 #include "tangere/multibody/internal/link_motion.hpp"
 
 namespace tangere {
+namespace {
 
-Data::Data(const Model& model) : memory_(std::make_unique<Memory>(model)) {}
+/// One multiplication and one addition per entry, in vector registers: NaN and infinity times zero is NaN.
+bool is_finite(VectorArgument x) { return (0.0 * x.array()).sum() == 0.0; }
+
+[[noreturn, gnu::cold]] void fail_not_finite(const std::string& name, VectorArgument x) {
+  Eigen::Index i = 0;
+  while (std::isfinite(x[i])) ++i;
+  throw InputError(name + "[" + std::to_string(i) + "]", "must be finite, got " + internal::to_text(x[i]));
+}
+
+}  // namespace
+
+Data::Data(const Model& model) : memory_("Data", std::make_unique<Memory>(model)) {}
 Data::~Data() = default;
 Data::Data(Data&&) noexcept = default;
 Data& Data::operator=(Data&&) noexcept = default;
@@ -65,11 +79,16 @@ const Data::Memory& memory_of(const Model& model, const Data& data) {
 }
 
 void require_configuration(const Model& model, VectorArgument q) {
-  require_size("q", q.size(), model.nq());
+  require_vector("q", q, model.nq());
   for (const int at : model.links().quaternions)
     if (!(q.segment<4>(at).squaredNorm() > 1e-12))
       throw InputError("q", "holds a quaternion (x y z w, from entry " + std::to_string(at) +
                                 ") of length zero: see neutral_configuration");
+}
+
+void require_vector(const char* name, VectorArgument x, int expected) {
+  require_size(name, x.size(), expected);
+  if (!is_finite(x)) fail_not_finite(name, x);
 }
 
 void require_size(const char* name, Eigen::Index size, int expected) {
@@ -77,10 +96,13 @@ void require_size(const char* name, Eigen::Index size, int expected) {
     throw InputError(name, "must have " + std::to_string(expected) + " entries, has " + std::to_string(size));
 }
 
-void require_wrenches(const Model& model, std::size_t count) {
-  if (count != 0 && count != static_cast<std::size_t>(model.num_bodies()))
+void require_wrenches(const Model& model, std::span<const Vector6> wrenches) {
+  if (wrenches.empty()) return;
+  if (wrenches.size() != static_cast<std::size_t>(model.num_bodies()))
     throw InputError("wrenches", "must be none or one for each of " + std::to_string(model.num_bodies()) +
-                                     " bodies, are " + std::to_string(count));
+                                     " bodies, are " + std::to_string(wrenches.size()));
+  for (std::size_t b = 0; b < wrenches.size(); ++b)
+    if (!is_finite(wrenches[b])) fail_not_finite("wrenches[" + std::to_string(b) + "]", wrenches[b]);
 }
 
 void place_links(const Links& tree, const double* q, Data::Memory& m) {

@@ -4,8 +4,7 @@
 /// algorithm leaves its results here, and what it returns by reference stays valid until the next call that computes
 /// the same thing. Nothing is allocated after construction.
 
-#include <memory>
-
+#include "tangere/math/owned.hpp"
 #include "tangere/multibody/model.hpp"
 
 namespace tangere {
@@ -22,7 +21,7 @@ class Data {
   [[nodiscard]] const Memory& memory() const { return *memory_; }
 
  private:
-  std::unique_ptr<Memory> memory_;
+  Owned<Memory> memory_;
 };
 
 /// Jacobians whose rows are forces or accelerations, row after row.

@@ -21,7 +21,7 @@ Force about(const Force& momentum, Vec4 point) { return {momentum.f, momentum.n 
 double kinetic_energy(const Model& model, const Data& data, VectorArgument v) {
   const Data::Memory& m = memory_of(model, data);
   require_order(m, 2);
-  require_size("v", v.size(), model.nv());
+  require_vector("v", v, model.nv());
   const Links& tree = model.links();
   double twice = 0.0;
   for (std::size_t i = 0; i < tree.links.size(); ++i) {

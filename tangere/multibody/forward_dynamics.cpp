@@ -200,9 +200,9 @@ void articulated_bodies(const Model& model, VectorArgument q, VectorArgument v, 
 const VectorX& forward_dynamics(const Model& model, Data& data, VectorArgument q, VectorArgument v, VectorArgument tau,
                                 std::span<const Vector6> wrenches) {
   require_configuration(model, q);
-  require_size("v", v.size(), model.nv());
-  require_size("tau", tau.size(), model.nv());
-  require_wrenches(model, wrenches.size());
+  require_vector("v", v, model.nv());
+  require_vector("tau", tau, model.nv());
+  require_wrenches(model, wrenches);
   Data::Memory& m = memory_of(model, data);
   articulated_bodies(model, q, v, tau, wrenches, m);
   return m.acceleration;

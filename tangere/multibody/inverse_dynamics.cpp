@@ -60,9 +60,9 @@ void newton_euler(const Model& model, Data::Memory& m, const double* q, const do
 const VectorX& inverse_dynamics(const Model& model, Data& data, VectorArgument q, VectorArgument v, VectorArgument a,
                                 std::span<const Vector6> wrenches) {
   require_configuration(model, q);
-  require_size("v", v.size(), model.nv());
-  require_size("a", a.size(), model.nv());
-  require_wrenches(model, wrenches.size());
+  require_vector("v", v, model.nv());
+  require_vector("a", a, model.nv());
+  require_wrenches(model, wrenches);
   Data::Memory& m = memory_of(model, data);
   newton_euler<true>(model, m, q.data(), v.data(), a.data(), wrenches, m.tau.data());
   return m.tau;
@@ -71,8 +71,8 @@ const VectorX& inverse_dynamics(const Model& model, Data& data, VectorArgument q
 const VectorX& bias_forces(const Model& model, Data& data, VectorArgument q, VectorArgument v,
                            std::span<const Vector6> wrenches) {
   require_configuration(model, q);
-  require_size("v", v.size(), model.nv());
-  require_wrenches(model, wrenches.size());
+  require_vector("v", v, model.nv());
+  require_wrenches(model, wrenches);
   Data::Memory& m = memory_of(model, data);
   newton_euler<false>(model, m, q.data(), v.data(), nullptr, wrenches, m.bias_tau.data());
   return m.bias_tau;

@@ -71,9 +71,9 @@ InverseDynamicsDerivatives inverse_dynamics_derivatives(const Model& model, Data
                                                         VectorArgument v, VectorArgument a,
                                                         std::span<const Vector6> wrenches) {
   require_configuration(model, q);
-  require_size("v", v.size(), model.nv());
-  require_size("a", a.size(), model.nv());
-  require_wrenches(model, wrenches.size());
+  require_vector("v", v, model.nv());
+  require_vector("a", a, model.nv());
+  require_wrenches(model, wrenches);
   Data::Memory& m = memory_of(model, data);
   const Links& tree = model.links();
   place_links(tree, q.data(), m);

@@ -89,13 +89,13 @@ void forward_kinematics(const Model& model, Data& data, VectorArgument q) {
 }
 
 void forward_kinematics(const Model& model, Data& data, VectorArgument q, VectorArgument v) {
-  require_size("v", v.size(), model.nv());
+  require_vector("v", v, model.nv());
   forward(model, data, 2, q, v.data(), nullptr);
 }
 
 void forward_kinematics(const Model& model, Data& data, VectorArgument q, VectorArgument v, VectorArgument a) {
-  require_size("v", v.size(), model.nv());
-  require_size("a", a.size(), model.nv());
+  require_vector("v", v, model.nv());
+  require_vector("a", a, model.nv());
   forward(model, data, 3, q, v.data(), a.data());
 }
 

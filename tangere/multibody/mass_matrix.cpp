@@ -113,7 +113,7 @@ void factor_mass_matrix(const Model& model, Data& data) {
 }
 
 void factor_mass_matrix(const Model& model, Data& data, VectorArgument diagonal) {
-  require_size("diagonal", diagonal.size(), model.nv());
+  require_vector("diagonal", diagonal, model.nv());
   Data::Memory& m = memory_of(model, data);
   copy_rows(m);
   m.factored_diagonal = diagonal;

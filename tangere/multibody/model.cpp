@@ -56,26 +56,39 @@ int index_of(const List& list, const Name& name_of, const char* kind, std::strin
 
 }  // namespace
 
+Model::Model(Parts parts, int nq, int nv)
+    : parts_(std::make_shared<const Parts>(std::move(parts))),
+      nq_(nq),
+      nv_(nv),
+      links_(
+          std::make_shared<const Links>(build_links(parts_->bodies, parts_->joints, parts_->dofs, parts_->gravity))) {}
+
+void Model::fail(const char* kind, int index, std::size_t count) {
+  throw InputError(kind, count == 0
+                             ? "the model has none, got " + std::to_string(index)
+                             : "must be between 0 and " + std::to_string(count - 1) + ", got " + std::to_string(index));
+}
+
 int Model::body_index(std::string_view name) const {
   return index_of(
-      bodies_, [](const Body& body) -> const std::string& { return body.spec.name; }, "body", name);
+      parts_->bodies, [](const Body& body) -> const std::string& { return body.spec.name; }, "body", name);
 }
 
 int Model::joint_index(std::string_view name) const {
   return index_of(
-      joints_, [](const Joint& joint) -> const std::string& { return joint.spec.name; }, "joint", name);
+      parts_->joints, [](const Joint& joint) -> const std::string& { return joint.spec.name; }, "joint", name);
 }
 
 NamedFrame Model::frame(std::string_view name) const {
-  for (const NamedFrame& frame : frames_)
+  for (const NamedFrame& frame : parts_->frames)
     if (frame.name == name) return frame;
   for (int b = 0; b < num_bodies(); ++b)
     if (body(b).spec.name == name) return {std::string(name), b, Pose()};
   if (name == "world") return {"world", kWorld, Pose()};
   // the names that come near
   std::vector<std::string> names;
-  for (const NamedFrame& frame : frames_) names.push_back(frame.name);
-  for (const Body& each : bodies_) names.push_back(each.spec.name);
+  for (const NamedFrame& frame : parts_->frames) names.push_back(frame.name);
+  for (const Body& each : parts_->bodies) names.push_back(each.spec.name);
   (void)index_of(
       names, [](const std::string& each) -> const std::string& { return each; }, "frame", name);
   return {};
@@ -87,17 +100,17 @@ bool Model::may_collide(int body_A, int body_B) const {
   };
   if (link_of(body_A) == link_of(body_B)) return false;
   const std::pair<int, int> pair = std::minmax({body_A, body_B});
-  return !std::binary_search(excluded_.begin(), excluded_.end(), pair);
+  return !std::binary_search(parts_->excluded.begin(), parts_->excluded.end(), pair);
 }
 
 double Model::total_mass() const {
   double total = 0.0;
-  for (const Body& body : bodies_) total += body.spec.inertia.mass;
+  for (const Body& body : parts_->bodies) total += body.spec.inertia.mass;
   return total;
 }
 
 std::string Model::dof_name(int v) const {
-  for (const Joint& joint : joints_) {
+  for (const Joint& joint : parts_->joints) {
     if (v < joint.first_v || v >= joint.first_v + joint.nv) continue;
     return joint.nv == 1 ? joint.spec.name : joint.spec.name + "[" + std::to_string(v - joint.first_v) + "]";
   }
@@ -208,38 +221,35 @@ void ModelBuilder::add_frame(NamedFrame frame) {
 }
 
 Model ModelBuilder::build() const {
-  Model model;
-  model.name_ = name_;
-  model.gravity_ = gravity_;
-  model.bodies_ = bodies_;
-  model.constraints_ = constraints_;
-  model.frames_ = frames_;
+  Model::Parts parts{.name = name_, .gravity = gravity_, .bodies = bodies_, .constraints = constraints_, .frames = frames_};
+  int nq = 0;
+  int nv = 0;
   for (const JointSpec& spec : joints_) {
     Joint joint;
     joint.spec = spec;
-    joint.first_q = model.nq_;
-    joint.first_v = model.nv_;
+    joint.first_q = nq;
+    joint.first_v = nv;
     joint.nq = num_positions(spec.type);
     joint.nv = num_velocities(spec.type);
-    model.nq_ += joint.nq;
-    model.nv_ += joint.nv;
+    nq += joint.nq;
+    nv += joint.nv;
     for (int k = 0; k < joint.nv; ++k) {
       const std::size_t given = spec.dofs.size();
-      model.dofs_.push_back(given == 0 ? DofSpec{} : spec.dofs[given == 1 ? 0 : static_cast<std::size_t>(k)]);
+      parts.dofs.push_back(given == 0 ? DofSpec{} : spec.dofs[given == 1 ? 0 : k]);
     }
-    model.joints_.push_back(std::move(joint));
+    parts.joints.push_back(std::move(joint));
   }
-  if (model.nv_ > kMostCoordinates)
+  if (nv > kMostCoordinates)
     throw InputError(name_, "must have at most " + std::to_string(kMostCoordinates) + " velocity coordinates, has " +
-                                std::to_string(model.nv_));
-  connect_mimics(model.joints_);
+                                std::to_string(nv));
+  connect_mimics(parts.joints);
   // neighbours do not collide, by joints and by loops, but what is free of its parent does
-  model.excluded_ = neighbour_pairs(bodies_, joints_, constraints_);
-  model.excluded_.insert(model.excluded_.end(), excluded_.begin(), excluded_.end());
-  std::sort(model.excluded_.begin(), model.excluded_.end());
-  model.excluded_.erase(std::unique(model.excluded_.begin(), model.excluded_.end()), model.excluded_.end());
+  parts.excluded = neighbour_pairs(bodies_, joints_, constraints_);
+  parts.excluded.insert(parts.excluded.end(), excluded_.begin(), excluded_.end());
+  std::sort(parts.excluded.begin(), parts.excluded.end());
+  parts.excluded.erase(std::unique(parts.excluded.begin(), parts.excluded.end()), parts.excluded.end());
 
-  model.links_ = std::make_shared<const Links>(build_links(model.bodies_, model.joints_, model.dofs_, gravity_));
+  Model model(std::move(parts), nq, nv);
   require_movable(model);
   return model;
 }

@@ -11,6 +11,7 @@
 /// Bodies form trees; each hangs from its parent (or the world) by one joint. Bodies and joints share one index: joint
 /// i carries body i, and parents come first.
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -69,26 +70,32 @@ struct LoopConstraint {
 
 struct Links;
 
+/// Copies share everything. Moving is copying: what was moved from stays a model.
 class Model {
  public:
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const Vector3& gravity() const { return gravity_; }
-  [[nodiscard]] int num_bodies() const { return static_cast<int>(bodies_.size()); }
+  Model(const Model&) = default;
+  Model& operator=(const Model&) = default;
+  ~Model() = default;
+
+  [[nodiscard]] const std::string& name() const { return parts_->name; }
+  [[nodiscard]] const Vector3& gravity() const { return parts_->gravity; }
+  [[nodiscard]] int num_bodies() const { return static_cast<int>(parts_->bodies.size()); }
   [[nodiscard]] int nq() const { return nq_; }
   [[nodiscard]] int nv() const { return nv_; }
-  [[nodiscard]] std::span<const Body> bodies() const { return bodies_; }
-  [[nodiscard]] std::span<const Joint> joints() const { return joints_; }
-  [[nodiscard]] const Body& body(int i) const { return bodies_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] const Joint& joint(int i) const { return joints_[static_cast<std::size_t>(i)]; }
-  /// One a velocity coordinate.
-  [[nodiscard]] std::span<const DofSpec> dofs() const { return dofs_; }
+  [[nodiscard]] std::span<const Body> bodies() const { return parts_->bodies; }
+  [[nodiscard]] std::span<const Joint> joints() const { return parts_->joints; }
+  /// InputError for an index that the model does not have.
+  [[nodiscard]] const Body& body(int i) const { return at(parts_->bodies, "body", i); }
+  [[nodiscard]] const Joint& joint(int i) const { return at(parts_->joints, "joint", i); }
+  /// One per velocity coordinate.
+  [[nodiscard]] std::span<const DofSpec> dofs() const { return parts_->dofs; }
   /// Body pairs that never collide (first < second), sorted: asked for, or joined by a loop or a joint that is not
   /// free.
-  [[nodiscard]] std::span<const std::pair<int, int>> excluded_pairs() const { return excluded_; }
+  [[nodiscard]] std::span<const std::pair<int, int>> excluded_pairs() const { return parts_->excluded; }
   /// Neither excluded nor held together by fixed joints.
   [[nodiscard]] bool may_collide(int body_A, int body_B) const;
-  [[nodiscard]] std::span<const LoopConstraint> constraints() const { return constraints_; }
-  [[nodiscard]] std::span<const NamedFrame> frames() const { return frames_; }
+  [[nodiscard]] std::span<const LoopConstraint> constraints() const { return parts_->constraints; }
+  [[nodiscard]] std::span<const NamedFrame> frames() const { return parts_->frames; }
 
   /// Indices by name; InputError if there is none, with the names that come near.
   [[nodiscard]] int body_index(std::string_view name) const;
@@ -105,18 +112,28 @@ class Model {
 
  private:
   friend class ModelBuilder;
-  Model() = default;
+  struct Parts {
+    std::string name{};
+    Vector3 gravity = Vector3::Zero();
+    std::vector<Body> bodies{};
+    std::vector<Joint> joints{};
+    std::vector<DofSpec> dofs{};
+    std::vector<std::pair<int, int>> excluded{};
+    std::vector<LoopConstraint> constraints{};
+    std::vector<NamedFrame> frames{};
+  };
+  Model(Parts parts, int nq, int nv);
 
-  std::string name_{};
-  Vector3 gravity_ = Vector3::Zero();
+  template <class T>
+  static const T& at(const std::vector<T>& list, const char* kind, int i) {
+    if (i < 0 || i >= static_cast<int>(list.size())) fail(kind, i, list.size());
+    return list[i];
+  }
+  [[noreturn]] static void fail(const char* kind, int index, std::size_t count);
+
+  std::shared_ptr<const Parts> parts_;
   int nq_ = 0;
   int nv_ = 0;
-  std::vector<Body> bodies_{};
-  std::vector<Joint> joints_{};
-  std::vector<DofSpec> dofs_{};
-  std::vector<std::pair<int, int>> excluded_;
-  std::vector<LoopConstraint> constraints_{};
-  std::vector<NamedFrame> frames_{};
   std::shared_ptr<const Links> links_;
 };
 

@@ -66,9 +66,9 @@ class Columns {
           std::span<const Vector6> wrenches)
       : model_(model), tree_(model.links()), m_(memory_of(model, data)) {
     require_configuration(model, q);
-    require_size("v", v.size(), model.nv());
-    require_size("a", a.size(), model.nv());
-    require_wrenches(model, wrenches.size());
+    require_vector("v", v, model.nv());
+    require_vector("a", a, model.nv());
+    require_wrenches(model, wrenches);
     place_links(tree_, q.data(), m_);
     place_in_world(tree_, m_);
     sweep_outwards(tree_, v.data(), a.data(), m_);

@@ -106,12 +106,14 @@ std::string parameter_name(const Model& model, const Parameter& parameter) {
   }
 }
 
+std::string parameter_forms() {
+  return "<body>.mass, .center.x, .inertia.xx, <joint>.placement.x, .damping, .stiffness, .rest, .armature, gravity.x";
+}
+
 Parameter find_parameter(const Model& model, std::string_view name) {
   for (const Parameter& parameter : all_parameters(model))
     if (parameter_name(model, parameter) == name) return parameter;
-  throw InputError("parameter", "the model has no '" + std::string(name) +
-                                    "'; names are <body>.mass, .center.x, .inertia.xx, <joint>.placement.x, .damping, "
-                                    ".stiffness, .rest, .armature, gravity.x");
+  throw InputError("parameter", "the model has no '" + std::string(name) + "'; names are " + parameter_forms());
 }
 
 VectorX parameter_values(const Model& model, std::span<const Parameter> parameters) {

@@ -36,6 +36,8 @@ struct Parameter {
 [[nodiscard]] std::string parameter_name(const Model& model, const Parameter& parameter);
 /// InputError unless the model has this parameter.
 void require_parameter(const Model& model, const Parameter& parameter);
+/// How the names of a model's parameters are made, for errors.
+[[nodiscard]] std::string parameter_forms();
 /// InputError for a name that is none.
 [[nodiscard]] Parameter find_parameter(const Model& model, std::string_view name);
 

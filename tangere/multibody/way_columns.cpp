@@ -55,7 +55,7 @@ struct BodyVelocities::Memory {
   std::vector<Motion> V;
 };
 
-BodyVelocities::BodyVelocities(const Model& model) : memory_(std::make_unique<Memory>()) {
+BodyVelocities::BodyVelocities(const Model& model) : memory_("BodyVelocities", std::make_unique<Memory>()) {
   memory_->V.resize(static_cast<std::size_t>(model.links().size()));
 }
 BodyVelocities::~BodyVelocities() = default;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "tangere/math/owned.hpp"
 #include "tangere/multibody/data.hpp"
 #include "tangere/multibody/kinematics.hpp"
 
@@ -40,7 +41,7 @@ class BodyVelocities {
 
  private:
   struct Memory;
-  std::unique_ptr<Memory> memory_;
+  Owned<Memory> memory_;
 };
 
 /// S × T of twists about one point.

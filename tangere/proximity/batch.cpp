@@ -144,11 +144,11 @@ struct BatchWorkspace::Data {
   }
 };
 
-BatchWorkspace::BatchWorkspace(int num_threads) {
+BatchWorkspace::BatchWorkspace(int num_threads) : data_("BatchWorkspace", nullptr) {
   if (num_threads < 0 || num_threads > 4096)
     throw InputError("num_threads", "must be between 0 and 4096, got " + std::to_string(num_threads));
   if (num_threads == 0) num_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  data_ = std::make_unique<Data>(num_threads);
+  data_ = Owned("BatchWorkspace", std::make_unique<Data>(num_threads));
 }
 BatchWorkspace::~BatchWorkspace() = default;
 BatchWorkspace::BatchWorkspace(BatchWorkspace&&) noexcept = default;

@@ -12,9 +12,9 @@
 ///   std::vector<Scaling> results(pairs.size());
 ///   scaling_batch(pairs, {}, results, workspace);
 
-#include <memory>
 #include <span>
 
+#include "tangere/math/owned.hpp"
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/scaling.hpp"
 
@@ -46,7 +46,7 @@ class BatchWorkspace {
   [[nodiscard]] Data& data() { return *data_; }
 
  private:
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 /// One result a pair, and, if asked for, one gradient. Throws InputError for spans of different length; if pairs are

@@ -209,7 +209,7 @@ void BroadPhase::Data::remake_candidates() {
   fresh.reserve(candidates.capacity());
 }
 
-BroadPhase::BroadPhase(const BroadPhaseOptions& options) : data_(std::make_unique<Data>()) {
+BroadPhase::BroadPhase(const BroadPhaseOptions& options) : data_("BroadPhase", std::make_unique<Data>()) {
   options.verify();
   data_->margin = options.margin;
 }

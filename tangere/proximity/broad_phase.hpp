@@ -18,11 +18,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 
 #include "tangere/geometry/bounds.hpp"
+#include "tangere/math/owned.hpp"
 
 namespace tangere {
 
@@ -93,7 +93,7 @@ class BroadPhase {
 
  private:
   struct Data;
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 }  // namespace tangere

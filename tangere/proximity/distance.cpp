@@ -141,7 +141,7 @@ void DistanceOptions::verify() const {
   }
 }
 
-DistanceWorkspace::DistanceWorkspace() : data_(std::make_unique<Data>()) {}
+DistanceWorkspace::DistanceWorkspace() : data_("DistanceWorkspace", std::make_unique<Data>()) {}
 DistanceWorkspace::~DistanceWorkspace() = default;
 DistanceWorkspace::DistanceWorkspace(DistanceWorkspace&&) noexcept = default;
 DistanceWorkspace& DistanceWorkspace::operator=(DistanceWorkspace&&) noexcept = default;

@@ -13,10 +13,10 @@
 ///   const Distance result = distance(A, X_WA, B, X_WB, {}, workspace);
 ///   const Vector12 gradient = distance_gradient(workspace);
 
-#include <memory>
 #include <string_view>
 
 #include "tangere/geometry/shape.hpp"
+#include "tangere/math/owned.hpp"
 #include "tangere/math/se3.hpp"
 
 namespace tangere {
@@ -77,7 +77,7 @@ class DistanceWorkspace {
   [[nodiscard]] const Data& data() const { return *data_; }
 
  private:
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 /// Throws InputError for two half-spaces, for poses that are not rigid motions, and for wrong options. Bundles answer

@@ -127,7 +127,7 @@ void ManifoldOptions::verify() const {
   distance.verify();
 }
 
-ManifoldWorkspace::ManifoldWorkspace() : data_(std::make_unique<Data>()) {}
+ManifoldWorkspace::ManifoldWorkspace() : data_("ManifoldWorkspace", std::make_unique<Data>()) {}
 ManifoldWorkspace::~ManifoldWorkspace() = default;
 ManifoldWorkspace::ManifoldWorkspace(ManifoldWorkspace&&) noexcept = default;
 ManifoldWorkspace& ManifoldWorkspace::operator=(ManifoldWorkspace&&) noexcept = default;

@@ -19,12 +19,12 @@
 /// points there are, and what they are made of, changes at kinks.
 
 #include <array>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "tangere/geometry/shape.hpp"
+#include "tangere/math/owned.hpp"
 #include "tangere/math/se3.hpp"
 #include "tangere/proximity/distance.hpp"
 
@@ -149,7 +149,7 @@ class ManifoldWorkspace {
   [[nodiscard]] Data& data() { return *data_; }
 
  private:
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 /// The manifold of two convex shapes; empty where they are farther apart than the margin. Valid until the next query of

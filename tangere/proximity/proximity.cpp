@@ -222,7 +222,7 @@ void ProximityOptions::verify() const {
                      "must be 0 or between 1e-30 and 1e30, got " + internal::to_text(smoothing_length));
 }
 
-ProximityWorkspace::ProximityWorkspace() : data_(std::make_unique<Data>()) {}
+ProximityWorkspace::ProximityWorkspace() : data_("ProximityWorkspace", std::make_unique<Data>()) {}
 ProximityWorkspace::~ProximityWorkspace() = default;
 ProximityWorkspace::ProximityWorkspace(ProximityWorkspace&&) noexcept = default;
 ProximityWorkspace& ProximityWorkspace::operator=(ProximityWorkspace&&) noexcept = default;

@@ -17,10 +17,10 @@
 ///   const Proximity result = proximity(A, X_WA, B, X_WB, {}, workspace);
 ///   if (result.phi < 0) …
 
-#include <memory>
 #include <string_view>
 
 #include "tangere/geometry/shape.hpp"
+#include "tangere/math/owned.hpp"
 #include "tangere/math/se3.hpp"
 
 namespace tangere {
@@ -99,7 +99,7 @@ class ProximityWorkspace {
   [[nodiscard]] const Data& data() const { return *data_; }
 
  private:
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 /// Whether a shape is a core and a padding.

@@ -178,7 +178,7 @@ std::string_view to_string(ScalingMethod method) {
   return "unknown";
 }
 
-ScalingWorkspace::ScalingWorkspace() : data_(std::make_unique<Data>()) {}
+ScalingWorkspace::ScalingWorkspace() : data_("ScalingWorkspace", std::make_unique<Data>()) {}
 ScalingWorkspace::~ScalingWorkspace() = default;
 ScalingWorkspace::ScalingWorkspace(ScalingWorkspace&&) noexcept = default;
 ScalingWorkspace& ScalingWorkspace::operator=(ScalingWorkspace&&) noexcept = default;

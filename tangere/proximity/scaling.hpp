@@ -15,10 +15,10 @@
 ///   const Scaling result = scaling(A, X_WA, B, X_WB, {}, workspace);
 ///   if (result.alpha < 1) …
 
-#include <memory>
 #include <string_view>
 
 #include "tangere/geometry/shape.hpp"
+#include "tangere/math/owned.hpp"
 #include "tangere/math/se3.hpp"
 
 namespace tangere {
@@ -141,7 +141,7 @@ class ScalingWorkspace {
   [[nodiscard]] const Data& data() const { return *data_; }
 
  private:
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 /// The minimum scaling of A at X_WA and B at X_WB, started from `cache` if there is one. Throws InputError for two

@@ -22,24 +22,33 @@ void Rollout::run(const State& start, const Eigen::Ref<const MatrixX>& controls,
     throw InputError("start", "must have " + std::to_string(world_.nq()) + " positions and " +
                                   std::to_string(world_.nv()) + " velocities, got " + std::to_string(start.q.size()) +
                                   " and " + std::to_string(start.v.size()));
-  controls_ = controls;
+  // both may be of the last run
+  State first = start;
+  MatrixX given = controls;
+  clear();
   try {
-    make_steps(start, observe);
+    controls_ = std::move(given);
+    states_.resize(static_cast<std::size_t>(num_steps()) + 1);
+    states_.front() = std::move(first);
+    make_steps(observe);
   } catch (...) {
-    states_.clear();
+    clear();
     throw;
   }
 }
 
-void Rollout::make_steps(const State& start, const StepObserver& observe) {
-  const int n = num_steps();
-  const int stretch = options_.max_tapes;
-  states_.resize(static_cast<std::size_t>(n) + 1);
-  tapes_.resize(static_cast<std::size_t>(std::min(stretch, n)));
-  warm_.resize(static_cast<std::size_t>((n + stretch - 1) / stretch));
-  states_.front() = start;
+void Rollout::clear() {
+  controls_.resize(world_.nu(), 0);
+  states_.clear();
   num_approximate_ = 0;
   first_taped_ = last_taped_ = 0;
+}
+
+void Rollout::make_steps(const StepObserver& observe) {
+  const int n = num_steps();
+  const int stretch = options_.max_tapes;
+  tapes_.resize(static_cast<std::size_t>(std::min(stretch, n)));
+  warm_.resize(static_cast<std::size_t>((n + stretch - 1) / stretch));
   workspace_.forget();
   const int last_stretch = n == 0 ? 0 : (n - 1) / stretch * stretch;
   for (int i = 0; i < n; ++i) {
@@ -58,6 +67,7 @@ void Rollout::make_steps(const State& start, const StepObserver& observe) {
 }
 
 void Rollout::record(int first, int last) {
+  first_taped_ = last_taped_ = 0;
   workspace_.restore(warm_[static_cast<std::size_t>(first / options_.max_tapes)]);
   State next;
   for (int i = first; i < last; ++i)

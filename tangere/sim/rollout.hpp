@@ -35,8 +35,8 @@ class Rollout {
 
   /// Sees every step as it is made.
   using StepObserver = std::function<void(int step, const StepResult& result)>;
-  /// Steps from `start`, one a column of `controls`; always from a cold start. Throws InputError naming the column;
-  /// there are no states then, nor after an observer that throws.
+  /// Steps from `start`, one per column of `controls`; always from a cold start. Throws InputError naming the column;
+  /// after that, and after an exception of the observer, it holds nothing, as before its first run.
   void run(const State& start, const Eigen::Ref<const MatrixX>& controls, const StepObserver& observe = {});
 
   [[nodiscard]] int num_steps() const { return static_cast<int>(controls_.cols()); }
@@ -56,8 +56,9 @@ class Rollout {
                                         MatrixX& g_controls, const ImpulseGradient& impulse_gradient = {});
 
  private:
-  void make_steps(const State& start, const StepObserver& observe);
+  void make_steps(const StepObserver& observe);
   void record(int first, int last);
+  void clear();
 
   World world_;
   RolloutOptions options_;

@@ -80,7 +80,7 @@ Workspace::Memory::Memory(const World& world)
 }
 Workspace::Memory::~Memory() = default;
 
-Workspace::Workspace(const World& world) : memory_(std::make_unique<Memory>(world)) {}
+Workspace::Workspace(const World& world) : memory_("Workspace", std::make_unique<Memory>(world)) {}
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;

@@ -20,13 +20,13 @@
 
 #include <array>
 #include <limits>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "tangere/contact/hard/lcp.hpp"
 #include "tangere/contact/smooth/smooth_warm_start.hpp"
+#include "tangere/math/owned.hpp"
 #include "tangere/sim/world.hpp"
 
 namespace tangere {
@@ -180,7 +180,7 @@ class Workspace {
   [[nodiscard]] Memory& memory() { return *memory_; }
 
  private:
-  std::unique_ptr<Memory> memory_;
+  Owned<Memory> memory_;
 };
 
 /// What the contact of a step starts from.

@@ -1,5 +1,6 @@
 #include "tangere/sim/step_parameters.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -20,6 +21,19 @@ std::string shape_name(const World& world, int shape) {
 }
 
 ShapePair pair_of(const StepParameter& p) { return {p.shape, p.other_shape}; }
+
+/// What sizes the world's shapes, each once: `.radius, .size.x`; those of a large polytope by their first.
+std::string size_names(const World& world) {
+  constexpr std::size_t kMostNames = 12;
+  std::vector<std::string> names;
+  for (int s = 0; s < static_cast<int>(world.scene().shapes().size()); ++s)
+    for (const std::string& name : world.scene().shape(world.model(), s).shape.parameter_names())
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  if (names.empty()) return "there are no shapes";
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) text += (i == 0 ? "." : ", .") + names[i];
+  return names.size() > kMostNames ? text + ", …" : text;
+}
 
 int num_sizes(const World& world, int shape) {
   return static_cast<int>(world.scene().shape(world.model(), shape).shape.parameters().size());
@@ -139,7 +153,12 @@ StepParameter find_step_parameter(const World& world, std::string_view name) {
   if (const std::optional<StepParameter> pair = find_pair_friction(world, name)) return *pair;
   for (const StepParameter& parameter : all_step_parameters(world))
     if (parameter.kind != Kind::model && parameter_name(world, parameter) == name) return parameter;
-  return {.model = find_parameter(world.model(), name)};
+  for (const Parameter& parameter : all_parameters(world.model()))
+    if (parameter_name(world.model(), parameter) == name) return {.model = parameter};
+  throw InputError(
+      "parameter",
+      "the world has no '" + std::string(name) + "'; names are " + parameter_forms() +
+          ", <body>.<shape>.friction, .restitution, .placement.x, and what sizes the shape: " + size_names(world));
 }
 
 VectorX parameter_values(const World& world, std::span<const StepParameter> parameters) {
@@ -169,7 +188,8 @@ VectorX parameter_values(const World& world, std::span<const StepParameter> para
 World with_parameters(const World& world, std::span<const StepParameter> parameters,
                       const Eigen::Ref<const VectorX>& values) {
   if (values.size() != static_cast<Eigen::Index>(parameters.size()))
-    throw InputError("values", "must be one a parameter");
+    throw InputError("values", "must have " + std::to_string(parameters.size()) + " entries, one per parameter, got " +
+                                   std::to_string(values.size()));
   std::vector<Parameter> of_model;
   std::vector<double> model_values;
   for (std::size_t i = 0; i < parameters.size(); ++i) {

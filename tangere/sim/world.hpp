@@ -97,6 +97,10 @@ class World {
   [[nodiscard]] World with_options(const WorldOptions& options) const;
   /// The same scales of compliances, options, actuators and start for another model of the same bodies and joints.
   [[nodiscard]] World with_model(const Model& model) const;
+  /// Moving is copying: what was moved from stays a world.
+  World(const World&) = default;
+  World& operator=(const World&) = default;
+  ~World() = default;
 
   /// Worlds that have the same number are the same: copies of one.
   [[nodiscard]] std::uint64_t number() const { return number_; }

@@ -153,5 +153,17 @@ TEST(BadInput, EmptyPolytopesCannotBeRecentred) {
   expect_refused([&] { (void)recentred(open); }, "polytope.A", "unbounded");
 }
 
+/// What was not given is zero, not what happened to be in memory.
+TEST(BadInput, SizesThatWereNotGiven) {
+  expect_refused([] { (void)Shape(Sphere{}); }, "sphere.radius", "got 0");
+  expect_refused([] { (void)Shape(Box{}); }, "box.size[0]", "got 0");
+  expect_refused([] { (void)Shape(Capsule{}); }, "capsule.radius", "got 0");
+  expect_refused([] { (void)Shape(Cylinder{}); }, "cylinder.radius", "got 0");
+  expect_refused([] { (void)Shape(Cone{}); }, "cone.height", "got 0");
+  HalfSpace half_space;
+  EXPECT_EQ(half_space.normal, Vector3::Zero());
+  expect_refused([&] { (void)Shape(half_space); }, "halfspace.normal", "must be finite and not zero");
+}
+
 }  // namespace
 }  // namespace tangere::test

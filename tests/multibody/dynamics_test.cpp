@@ -3,12 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <array>
+#include <functional>
+#include <limits>
+#include <utility>
 
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/forward_dynamics.hpp"
+#include "tangere/multibody/forward_dynamics_derivatives.hpp"
 #include "tangere/multibody/inverse_dynamics.hpp"
+#include "tangere/multibody/inverse_dynamics_derivatives.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tests/support/all_models.hpp"
@@ -115,6 +121,46 @@ TEST_P(Dynamics, AllocatesNothingAfterWarmUp) {
   const AllocationCount count;
   run();
   EXPECT_EQ(count.so_far(), 0);
+}
+
+/// Every entry of every argument: refused by its name, and nothing is left of it.
+TEST_P(Dynamics, RefusesWhatIsNotFinite) {
+  const std::vector<Vector6> wrenches = random_wrenches(model, random);
+  const VectorX before = inverse_dynamics(model, data, q, v, a, wrenches);
+  using Call = std::function<void(const VectorX& q, const VectorX& v, const VectorX& a)>;
+  const std::vector<std::pair<std::string, Call>> calls = {
+      {"forward_kinematics", [&](auto& x, auto& y, auto& z) { forward_kinematics(model, data, x, y, z); }},
+      {"inverse_dynamics", [&](auto& x, auto& y, auto& z) { inverse_dynamics(model, data, x, y, z); }},
+      {"forward_dynamics", [&](auto& x, auto& y, auto& z) { forward_dynamics(model, data, x, y, z); }},
+      {"inverse_dynamics_derivatives",
+       [&](auto& x, auto& y, auto& z) { inverse_dynamics_derivatives(model, data, x, y, z); }},
+      {"forward_dynamics_derivatives",
+       [&](auto& x, auto& y, auto& z) { forward_dynamics_derivatives(model, data, x, y, z); }},
+  };
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    for (const auto& [name, call] : calls) {
+      for (int argument = 0; argument < 3; ++argument) {
+        std::array<VectorX, 3> x = {q, v, a};
+        VectorX& changed = x[static_cast<std::size_t>(argument)];
+        for (Eigen::Index k = 0; k < changed.size(); ++k) {
+          const double kept = std::exchange(changed[k], bad);
+          try {
+            call(x[0], x[1], x[2]);
+            ADD_FAILURE() << name << " took " << bad << " in argument " << argument;
+          } catch (const InputError& error) {
+            const std::string place = "[" + std::to_string(k) + "]";
+            EXPECT_NE(error.field().find(place), std::string::npos) << name << ": " << error.what();
+            EXPECT_NE(error.reason().find("must be finite"), std::string::npos) << error.what();
+          }
+          changed[k] = kept;
+        }
+      }
+    }
+    std::vector<Vector6> wrong = wrenches;
+    wrong.back()[4] = bad;
+    EXPECT_THROW(inverse_dynamics(model, data, q, v, a, wrong), InputError);
+  }
+  EXPECT_EQ(inverse_dynamics(model, data, q, v, a, wrenches), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllModels, Dynamics, testing::ValuesIn(all_models()),

@@ -274,5 +274,21 @@ TEST(ModelBuilder, RefusesMoreCoordinatesThanMatricesHold) {
   EXPECT_THROW((void)builder.build(), InputError);
 }
 
+TEST(Model, HasNoBodiesBeyondItsOwn) {
+  const Model& model = all_models().back().model;
+  for (const int index : {-1, model.num_bodies(), 99, -1000000}) {
+    try {
+      (void)model.body(index);
+      ADD_FAILURE() << "body " << index;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.field(), "body");
+      EXPECT_NE(error.reason().find("must be between 0 and " + std::to_string(model.num_bodies() - 1)),
+                std::string::npos)
+          << error.what();
+    }
+    EXPECT_THROW((void)model.joint(index), InputError);
+  }
+}
+
 }  // namespace
 }  // namespace tangere::test

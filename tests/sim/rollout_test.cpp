@@ -165,5 +165,59 @@ TEST(Drone, TakesOffOnlyWithComplementarityAwareGradients) {
   EXPECT_LT(aware.back(), 0.01 * aware.front());
 }
 
+/// After an exception on the way there is nothing half done to go back over.
+TEST(Rollout, HoldsNothingAfterAnObserverThatThrows) {
+  const StepCase& one = all_step_cases().front();
+  const MatrixX controls = one.u.replicate(1, 6);
+  Rollout rollout(one.world, {.max_tapes = 2});
+  rollout.run(one.state, controls);
+  const std::vector<State> expected(rollout.states().begin(), rollout.states().end());
+  const auto stop = [](int i, const StepResult&) {
+    if (i == 3) throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(rollout.run(one.state, controls, stop), std::runtime_error);
+  EXPECT_TRUE(rollout.states().empty());
+  EXPECT_EQ(rollout.num_steps(), 0);
+  EXPECT_EQ(rollout.num_approximate(), 0);
+  StateTangent g;
+  MatrixX g_controls;
+  EXPECT_THROW(rollout.reverse(std::vector<StateTangent>(7), g, g_controls), InputError);
+  rollout.run(one.state, controls);
+  ASSERT_EQ(rollout.states().size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(rollout.states()[i].v, expected[i].v) << i;
+}
+
+/// A loss whose gradient throws leaves states, and a way back that is made from them again.
+TEST(Rollout, GoesBackAfterAnImpulseGradientThatThrows) {
+  const StepCase& one = all_step_cases().front();
+  Rollout rollout(one.world, {.max_tapes = 2});
+  rollout.run(one.state, one.u.replicate(1, 6));
+  std::vector<StateTangent> gradients(7);
+  gradients.back().v = VectorX::Ones(one.world.nv());
+  StateTangent expected;
+  MatrixX g_controls;
+  rollout.reverse(gradients, expected, g_controls);
+  StateTangent g;
+  const auto stop = [](int i, const Tape&, VectorX&) {
+    if (i == 2) throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(rollout.reverse(gradients, g, g_controls, stop), std::runtime_error);
+  rollout.reverse(gradients, g, g_controls);
+  EXPECT_EQ(g.q, expected.q);
+  EXPECT_EQ(g.v, expected.v);
+}
+
+/// The usual way to go on.
+TEST(Rollout, StartsFromAStateOfItsOwn) {
+  const StepCase& one = all_step_cases().front();
+  Rollout rollout(one.world);
+  rollout.run(one.state, one.u.replicate(1, 2));
+  const State last = rollout.states().back();
+  Rollout other(one.world);
+  other.run(last, one.u.replicate(1, 50));
+  rollout.run(rollout.states().back(), one.u.replicate(1, 50));
+  EXPECT_EQ(rollout.states().back().v, other.states().back().v);
+}
+
 }  // namespace
 }  // namespace tangere::test

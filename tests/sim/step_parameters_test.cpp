@@ -38,7 +38,20 @@ TEST_P(StepParameters, HaveNamesAndValues) {
   EXPECT_EQ(find_step_parameter(world, parameter_name(world, parameters.back())), parameters.back());
   const VectorX values = parameter_values(world, parameters);
   EXPECT_NEAR_ABSOLUTE(parameter_values(with_parameters(world, parameters, values), parameters), values, 1e-12);
-  EXPECT_THROW((void)find_step_parameter(world, "nobody.friction"), InputError);
+  try {
+    (void)find_step_parameter(world, "nobody.friction");
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    for (const char* form : {"'nobody.friction'", ".mass", ".damping", "gravity.x", ".friction", ".restitution"})
+      EXPECT_NE(error.reason().find(form), std::string::npos) << error.what();
+    // each size, and what they are called
+    for (const StepParameter& parameter : parameters) {
+      if (parameter.kind != StepParameter::Kind::shape_size) continue;
+      const Shape& shape = world.scene().shape(world.model(), parameter.shape).shape;
+      const std::string& name = shape.parameter_names()[static_cast<std::size_t>(parameter.component)];
+      EXPECT_TRUE(error.reason().find("." + name) != std::string::npos || error.reason().ends_with("…")) << name;
+    }
+  }
 }
 
 /// A pyramid of five sides on its tip: a side that moves splits the tip, which then is another corner; its lid does

@@ -387,7 +387,7 @@ struct JsonDocument::Data {
   json root;
 };
 
-JsonDocument::JsonDocument(std::string_view text) : data_(std::make_unique<Data>(Data{parse(text)})) {}
+JsonDocument::JsonDocument(std::string_view text) : data_("JsonDocument", std::make_unique<Data>(Data{parse(text)})) {}
 JsonDocument::~JsonDocument() = default;
 JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;

@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tangere/math/error.hpp"
+#include "tangere/math/owned.hpp"
 #include "tangere/math/types.hpp"
 
 namespace tangere::internal {
@@ -89,7 +89,7 @@ class JsonDocument {
 
  private:
   struct Data;
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 inline constexpr int kMaxJsonDepth = 256;

@@ -105,13 +105,15 @@ struct Data::Memory {
 /// The memory, if it was made for this model (or a copy of it); otherwise InputError.
 [[nodiscard]] Data::Memory& memory_of(const Model& model, Data& data);
 [[nodiscard]] const Data::Memory& memory_of(const Model& model, const Data& data);
-/// InputError for a wrong number of coordinates, and for quaternions of length zero (the zero vector is no
-/// configuration of a free joint).
+/// InputError for a wrong number of coordinates, numbers that are not finite, and quaternions of length zero (the zero
+/// vector is no configuration of a free joint).
 void require_configuration(const Model& model, VectorArgument q);
-/// InputError unless the vector has as many entries as the model's.
+/// InputError unless the vector has as many entries as expected, all of them finite.
+void require_vector(const char* name, VectorArgument x, int expected);
+/// InputError unless the vector has as many entries as expected.
 void require_size(const char* name, Eigen::Index size, int expected);
-/// InputError unless wrenches are empty or one a body.
-void require_wrenches(const Model& model, std::size_t count);
+/// InputError unless wrenches are empty or one per body, and finite.
+void require_wrenches(const Model& model, std::span<const Vector6> wrenches);
 
 /// X of every link from q.
 void place_links(const Links& tree, const double* q, Data::Memory& m);

@@ -243,9 +243,9 @@ struct ConicSolver::Data {
   }
 };
 
-ConicSolver::ConicSolver(ConicProgram program) {
+ConicSolver::ConicSolver(ConicProgram program) : data_("ConicSolver", nullptr) {
   program.verify();
-  data_ = std::make_unique<Data>(std::move(program));
+  data_ = Owned("ConicSolver", std::make_unique<Data>(std::move(program)));
 }
 ConicSolver::~ConicSolver() = default;
 ConicSolver::ConicSolver(ConicSolver&&) noexcept = default;

@@ -14,10 +14,10 @@
 ///   if (answer.status == ConicStatus::solved) use(answer.x);
 
 #include <iosfwd>
-#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "tangere/math/owned.hpp"
 #include "tangere/math/types.hpp"
 
 namespace tangere {
@@ -88,7 +88,7 @@ class ConicSolver {
 
  private:
   struct Data;
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 /// A program as text, to keep a hard case as a test: every number with all its digits,

@@ -1,7 +1,8 @@
 /// The chain. Each method ends in `set_newton`, whose candidates are solutions of their sets at the compliance asked
 /// for, with friction that follows the normal force; the first that verifies is the answer:
 ///
-///   |f - projection(f - w' / d)|∞ ≤ tolerance max(|f|∞, |b / d|∞ / 1000),   w' = A f + b + C f,   d = diagonal of A + C
+///   |f - projection(f - w' / d)|∞ ≤ tolerance max(|f|∞, |b / d|∞ / 1000),   w' = A f + b + C f,   d = diagonal of A +
+///   C
 ///
 /// with friction bounds of that same f. A cold start guesses that what approaches, sticks. A force within 1e-13 of a
 /// bound, relative to the largest, counts as there: so a normal row with neither force nor velocity separates whatever
@@ -344,7 +345,7 @@ const BoxedLcpSolution& BoxedLcpSolver::Data::answer() {
   return solution;
 }
 
-BoxedLcpSolver::BoxedLcpSolver() : data_(std::make_unique<Data>()) {}
+BoxedLcpSolver::BoxedLcpSolver() : data_("BoxedLcpSolver", std::make_unique<Data>()) {}
 BoxedLcpSolver::~BoxedLcpSolver() = default;
 BoxedLcpSolver::BoxedLcpSolver(BoxedLcpSolver&&) noexcept = default;
 BoxedLcpSolver& BoxedLcpSolver::operator=(BoxedLcpSolver&&) noexcept = default;

@@ -25,11 +25,11 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "tangere/math/owned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 #include "tangere/solvers/lcp/sparse_rows.hpp"
 
@@ -108,7 +108,7 @@ class BoxedLcpSolver {
 
  private:
   struct Data;
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 }  // namespace tangere

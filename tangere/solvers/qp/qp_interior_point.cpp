@@ -371,7 +371,7 @@ struct QpInteriorPoint::Data {
   QpSensitivity sensitivity;
 };
 
-QpInteriorPoint::QpInteriorPoint() : data_(std::make_unique<Data>()) {}
+QpInteriorPoint::QpInteriorPoint() : data_("QpInteriorPoint", std::make_unique<Data>()) {}
 QpInteriorPoint::~QpInteriorPoint() = default;
 QpInteriorPoint::QpInteriorPoint(QpInteriorPoint&&) noexcept = default;
 QpInteriorPoint& QpInteriorPoint::operator=(QpInteriorPoint&&) noexcept = default;

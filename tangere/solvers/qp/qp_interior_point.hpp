@@ -9,8 +9,8 @@
 /// primal residual at rounding; where the origin is strictly feasible (h > 0), it starts there.
 
 #include <limits>
-#include <memory>
 
+#include "tangere/math/owned.hpp"
 #include "tangere/solvers/qp/qp.hpp"
 
 namespace tangere {
@@ -48,7 +48,7 @@ class QpInteriorPoint {
 
  private:
   struct Data;
-  std::unique_ptr<Data> data_;
+  Owned<Data> data_;
 };
 
 }  // namespace tangere
