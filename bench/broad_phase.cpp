@@ -70,7 +70,7 @@ class Scene {
       const int n = static_cast<int>(boxes.size());
       for (int k = 0; k < std::max(1, n / 100); ++k) {
         moved.push_back(random_.index(n));
-        centres_[static_cast<std::size_t>(moved.back())] = place();
+        centres_[moved.back()] = place();
       }
     } else {
       for (std::size_t i = 0; i < boxes.size(); ++i) {
@@ -82,7 +82,7 @@ class Scene {
         }
       }
     }
-    for (const int i : moved) boxes[static_cast<std::size_t>(i)] = box(static_cast<std::size_t>(i));
+    for (const int i : moved) boxes[i] = box(static_cast<std::size_t>(i));
   }
 
   std::vector<Aabb> boxes;
@@ -137,7 +137,7 @@ Row measure(Motion motion, int n, const Arguments& arguments) {
   for (int step = -kWarmUp; step < arguments.steps; ++step) {
     scene.step();
     const double start = cpu_time();
-    for (const int i : scene.moved) broad_phase.update(i, scene.boxes[static_cast<std::size_t>(i)]);
+    for (const int i : scene.moved) broad_phase.update(i, scene.boxes[i]);
     const double middle = cpu_time();
     row.pairs = broad_phase.pairs().size();
     const double stop = cpu_time();

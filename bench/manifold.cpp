@@ -75,9 +75,8 @@ std::vector<std::vector<double>> measure(const PairSet& set) {
   for (int pass = 0; pass < kPasses; ++pass) {
     for (int query = 0; query < kNumQueries; ++query) {
       for (std::size_t i = order.size() - 1; i > 0; --i)
-        std::swap(order[i], order[static_cast<std::size_t>(random.index(static_cast<int>(i) + 1))]);
-      for (const std::size_t i : order)
-        samples[static_cast<std::size_t>(query)][i].push_back(time(query, set.pairs[i]));
+        std::swap(order[i], order[random.index(static_cast<int>(i) + 1)]);
+      for (const std::size_t i : order) samples[query][i].push_back(time(query, set.pairs[i]));
     }
   }
   std::vector<std::vector<double>> times(kNumQueries);
@@ -99,8 +98,7 @@ void run() {
     for (std::size_t i = 0; i < set.pairs.size(); ++i) {
       const Pair& p = set.pairs[i];
       if (p.combination != static_cast<int>(c)) continue;
-      for (int query = 0; query < kNumQueries; ++query)
-        sample[query].push_back(times[static_cast<std::size_t>(query)][i]);
+      for (int query = 0; query < kNumQueries; ++query) sample[query].push_back(times[query][i]);
       points += manifold(p.A, p.X_WA, p.B, p.X_WB, {}, workspace).num_points;
     }
     std::printf("%-30s %10.0f %10.0f %12.0f %8.1f\n", set.combinations[c].c_str(), median(sample[nearest]),

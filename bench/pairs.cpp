@@ -82,7 +82,7 @@ struct Measurement {
 
 void shuffle(std::vector<std::size_t>& values, Random& random) {
   for (std::size_t i = values.size() - 1; i > 0; --i) {
-    std::swap(values[i], values[static_cast<std::size_t>(random.index(static_cast<int>(i) + 1))]);
+    std::swap(values[i], values[random.index(static_cast<int>(i) + 1)]);
   }
 }
 

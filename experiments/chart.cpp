@@ -82,8 +82,8 @@ std::string frame(const Chart& chart, const Scale& x, const Scale& y) {
       "<text x=\"%.0f\" y=\"22\" font-size=\"15\" text-anchor=\"middle\">%s</text>\n"
       "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n"
       "<text transform=\"translate(18 %.0f) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
-      middle_x, internal::escaped(chart.title).c_str(), middle_x, kHeight - 14.0, internal::escaped(chart.x.title).c_str(),
-      0.5 * (y.from + y.to), internal::escaped(chart.y.title).c_str());
+      middle_x, internal::escaped(chart.title).c_str(), middle_x, kHeight - 14.0,
+      internal::escaped(chart.x.title).c_str(), 0.5 * (y.from + y.to), internal::escaped(chart.y.title).c_str());
   for (int i = 0; i < y.num_ticks(); ++i) {
     const double at = y.on_paper(y.tick_mark(i));
     out += cli::formatted(

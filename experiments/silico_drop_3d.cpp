@@ -105,9 +105,7 @@ Outcome silico_drop_two(const Request& request) {
   const std::vector<GridCell> cells =
       run_grid("two", kDropFrequencies, kDropRelaxations, runs, request.log, [&](double frequency, double kappa) {
         Random random(23);
-        const auto any = [&]() -> const Shape& {
-          return shapes[static_cast<std::size_t>(random.index(static_cast<int>(shapes.size())))].shape;
-        };
+        const auto any = [&]() -> const Shape& { return shapes[random.index(static_cast<int>(shapes.size()))].shape; };
         RunCount count;
         for (int run = 0; run < runs; ++run)
           count.add(

@@ -58,8 +58,8 @@ Shape prism(const std::vector<Vector2>& rows, const std::vector<double>& offsets
   const auto n = static_cast<Eigen::Index>(rows.size());
   Polytope out{MatrixX3::Zero(n + 2, 3), VectorX(n + 2)};
   for (Eigen::Index i = 0; i < n; ++i) {
-    out.A.row(i).head<2>() = rows[static_cast<std::size_t>(i)].transpose();
-    out.b[i] = offsets[static_cast<std::size_t>(i)];
+    out.A.row(i).head<2>() = rows[i].transpose();
+    out.b[i] = offsets[i];
   }
   out.A(n, 2) = 1.0;
   out.A(n + 1, 2) = -1.0;
@@ -206,8 +206,8 @@ double violation(const World& world, const VectorX& q, Data& data) {
   const auto count = static_cast<int>(world.scene().shapes().size());
   for (int a = 0; a < count; ++a) {
     for (int b = a + 1; b < count; ++b) {
-      const int body_A = world.scene().shapes()[static_cast<std::size_t>(a)].body;
-      const int body_B = world.scene().shapes()[static_cast<std::size_t>(b)].body;
+      const int body_A = world.scene().shapes()[a].body;
+      const int body_B = world.scene().shapes()[b].body;
       if (!model.may_collide(body_A, body_B)) continue;
       const CollisionShape& A = world.scene().shape(model, a);
       const CollisionShape& B = world.scene().shape(model, b);

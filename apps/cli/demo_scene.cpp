@@ -37,7 +37,7 @@ class SweepController {
     const VectorX& force = inverse_dynamics(model_, data_, state.q, state.v, a_);
     for (const Joint& joint : model_.joints()) {
       if (joint.nv != 1) continue;
-      const double most = model_.dofs()[static_cast<std::size_t>(joint.first_v)].effort;
+      const double most = model_.dofs()[joint.first_v].effort;
       u_[joint.first_v] = std::clamp(force[joint.first_v], -most, most);
     }
     return u_;

@@ -36,7 +36,7 @@ Json list_of(const Range& range, const F& item) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 Json dof_json(const Model& model, int v) {
-  const DofSpec& dof = model.dofs()[static_cast<std::size_t>(v)];
+  const DofSpec& dof = model.dofs()[v];
   return {{"name", model.dof_name(v)},  {"lower", dof.lower},   {"upper", dof.upper},
           {"velocity", dof.velocity},   {"effort", dof.effort}, {"damping", dof.damping},
           {"stiffness", dof.stiffness}, {"rest", dof.rest},     {"armature", dof.armature},
@@ -170,7 +170,7 @@ Json evaluation_json(const Model& model, const Evaluation& state) {
   out["poses"] = Json::array();
   for (int i = 0; i < model.num_bodies(); ++i) {
     Json pose = {{"body", model.body(i).spec.name}};
-    pose.update(pose_json(state.poses[static_cast<std::size_t>(i)]));
+    pose.update(pose_json(state.poses[i]));
     out["poses"].push_back(std::move(pose));
   }
   out["center_of_mass"] = numbers(state.center_of_mass);

@@ -67,7 +67,7 @@ std::string dof_range(const Joint& joint) {
 /// Of joints of one limited coordinate.
 std::string limits(const Model& model, const Joint& joint) {
   if (joint.nv != 1) return "";
-  const DofSpec& dof = model.dofs()[static_cast<std::size_t>(joint.first_v)];
+  const DofSpec& dof = model.dofs()[joint.first_v];
   return interval(dof.lower, dof.upper);
 }
 
@@ -124,7 +124,7 @@ std::string joints(const Model& model) {
       {"joint", "axis", "speed", "effort", "damping", "friction", "stiffness", "armature", "follows"}};
   for (const Joint& joint : model.joints()) {
     for (int k = 0; k < joint.nv; ++k) {
-      const DofSpec& dof = model.dofs()[static_cast<std::size_t>(joint.first_v + k)];
+      const DofSpec& dof = model.dofs()[joint.first_v + k];
       if (joint.nv > 1 && is_plain(dof)) continue;
       const bool alone = joint.nv == 1;
       rows.push_back({printable(joint.spec.name) + (alone ? "" : formatted("[%d]", k)),
@@ -190,7 +190,7 @@ std::string evaluation(const Model& model, const Evaluation& state) {
   std::string text = "\nat q = " + line_of(state.q) + "\n   v = " + line_of(state.v) + "\n\n";
   std::vector<Row> rows = {{"body", "position", "quaternion (x y z w)"}};
   for (int i = 0; i < model.num_bodies(); ++i) {
-    const Pose& X = state.poses[static_cast<std::size_t>(i)];
+    const Pose& X = state.poses[i];
     rows.push_back({printable(model.body(i).spec.name), line_of(X.p), line_of(X.quaternion())});
   }
   text += table(rows, {false, false, false});

@@ -28,7 +28,7 @@ double mean_contacts(const SimulationReport& report) {
 
 double part_of_islands(const SimulationReport& report, BoxedLcpStage stage) {
   if (report.num_islands == 0) return 0.0;
-  return static_cast<double>(report.stages[static_cast<std::size_t>(stage)]) / static_cast<double>(report.num_islands);
+  return static_cast<double>(report.stages[stage]) / static_cast<double>(report.num_islands);
 }
 
 /// The coordinate of a column of the Jacobian: `q of crate.x`.
@@ -37,7 +37,7 @@ std::string column_name(const World& world, int column) {
   if (column < 2 * nv) return (column < nv ? "q of " : "v of ") + world.model().dof_name(column % nv);
   const int i = column - 2 * nv;
   if (world.actuators().empty()) return "u of " + world.model().dof_name(i);
-  return "u of " + world.actuators()[static_cast<std::size_t>(i)].name;
+  return "u of " + world.actuators()[i].name;
 }
 
 void print_gradients(const World& world, const GradientReport& report) {
@@ -150,7 +150,7 @@ void print_text(const World& world, const SimulationReport& report) {
   std::string stages;
   for (int s = 0; s < kNumBoxedLcpStages; ++s) {
     const auto stage = static_cast<BoxedLcpStage>(s);
-    if (report.stages[static_cast<std::size_t>(s)] == 0) continue;
+    if (report.stages[s] == 0) continue;
     stages += formatted("%s%s %.1f %%", stages.empty() ? "" : ", ", std::string(to_string(stage)).c_str(),
                         100.0 * part_of_islands(report, stage));
   }
@@ -181,7 +181,7 @@ void print_text(const World& world, const SimulationReport& report) {
     for (const int b : moving) width = std::max(width, model.body(b).spec.name.size());
     std::printf("\n  %-*s  position\n", static_cast<int>(width), "body");
     for (const int b : moving) {
-      const Vector3& p = report.poses[static_cast<std::size_t>(b)].p;
+      const Vector3& p = report.poses[b].p;
       std::printf("  %-*s  %.5g %.5g %.5g\n", static_cast<int>(width), model.body(b).spec.name.c_str(), p.x(), p.y(),
                   p.z());
     }
@@ -214,7 +214,7 @@ void print_json(const World& world, const SimulationReport& report) {
   out["islands"] = report.num_islands;
   out["stages"] = Json::object();
   for (int s = 0; s < kNumBoxedLcpStages; ++s)
-    out["stages"][std::string(to_string(static_cast<BoxedLcpStage>(s)))] = report.stages[static_cast<std::size_t>(s)];
+    out["stages"][std::string(to_string(static_cast<BoxedLcpStage>(s)))] = report.stages[s];
   out["previous_sets_rate"] = part_of_islands(report, BoxedLcpStage::previous_sets);
   if (world.options().formulation != Formulation::lcp) {
     out["starts"] = Json::object();
@@ -230,7 +230,7 @@ void print_json(const World& world, const SimulationReport& report) {
                    {"potential", report.potential_energy}};
   out["poses"] = Json::array();
   for (int b = 0; b < model.num_bodies(); ++b) {
-    const Pose& X = report.poses[static_cast<std::size_t>(b)];
+    const Pose& X = report.poses[b];
     out["poses"].push_back(
         {{"body", model.body(b).spec.name}, {"position", numbers(X.p)}, {"quaternion", numbers(X.quaternion())}});
   }

@@ -51,8 +51,7 @@ std::vector<Vector2> planar_hull(std::vector<Vector2> points) {
 
 std::string hex(const Colour& colour) {
   std::array<int, 3> value{};
-  for (int i = 0; i < 3; ++i)
-    value[static_cast<std::size_t>(i)] = static_cast<int>(std::lround(255.0 * std::clamp(colour[i], 0.0, 1.0)));
+  for (int i = 0; i < 3; ++i) value[i] = static_cast<int>(std::lround(255.0 * std::clamp(colour[i], 0.0, 1.0)));
   return formatted("#%02x%02x%02x", value[0], value[1], value[2]);
 }
 
@@ -126,9 +125,7 @@ void SvgScene::surface(const TriangleMesh& mesh, const Colour& colour, double op
   std::map<std::string, std::string> faces;
   std::map<std::pair<int, int>, Edge> edges;
   for (const std::array<int, 3>& triangle : mesh.triangles) {
-    const auto at = [&](std::size_t k) -> const Vector3& {
-      return mesh.vertices[static_cast<std::size_t>(triangle[k])];
-    };
+    const auto at = [&](std::size_t k) -> const Vector3& { return mesh.vertices[triangle[k]]; };
     const Vector3 area = (at(1) - at(0)).cross(at(2) - at(0));
     if (!(area.norm() > 0.0)) continue;
     const Vector3 normal = area.normalized();
@@ -169,8 +166,8 @@ void SvgScene::surface(const TriangleMesh& mesh, const Colour& colour, double op
     const bool outline = edge.front[0] != edge.front[1];
     const bool sharp = edge.count == 2 && edge.normal[0].dot(edge.normal[1]) < kSharp;
     if (!outline && !(sharp && edge.front[0])) continue;
-    const Point p = project(mesh.vertices[static_cast<std::size_t>(ends.first)]);
-    const Point q = project(mesh.vertices[static_cast<std::size_t>(ends.second)]);
+    const Point p = project(mesh.vertices[ends.first]);
+    const Point q = project(mesh.vertices[ends.second]);
     body_ += formatted("M%.1f %.1f %.1f %.1f", p.x, p.y, q.x, q.y);
   }
   body_ += "\"/>\n";

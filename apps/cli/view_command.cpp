@@ -8,9 +8,9 @@
 #include "apps/cli/view_server.hpp"
 #include "apps/cli/view_source.hpp"
 #include "apps/cli/viewer_page.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/io/recording_export.hpp"
 #include "tangere/io/recording_reader.hpp"
-#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/io/text/text.hpp"
 #include "tangere/math/error.hpp"
 

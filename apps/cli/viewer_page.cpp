@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "apps/cli/folders.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/io/recording_page.hpp"
 #include "tangere/io/recording_reader.hpp"
-#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere::cli {

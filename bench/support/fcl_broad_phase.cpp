@@ -45,8 +45,8 @@ FclBroadPhase::~FclBroadPhase() = default;
 void FclBroadPhase::set(std::span<const Aabb> boxes, std::span<const int> moved) {
   data_->moved.clear();
   for (const int i : moved) {
-    const Aabb& box = boxes[static_cast<std::size_t>(i)];
-    Object& object = *data_->objects[static_cast<std::size_t>(i)];
+    const Aabb& box = boxes[i];
+    Object& object = *data_->objects[i];
     object.setTranslation(0.5 * (box.lower + box.upper));
     object.computeAABB();
     data_->moved.push_back(&object);

@@ -109,8 +109,8 @@ nb::tuple save(const DofSpec& d) {
 DofSpec load_dof(const nb::handle& state) {
   Fields f(state);
   DofSpec d;
-  for (double* value : {&d.lower, &d.upper, &d.velocity, &d.effort, &d.damping, &d.stiffness, &d.rest, &d.armature,
-                        &d.friction})
+  for (double* value :
+       {&d.lower, &d.upper, &d.velocity, &d.effort, &d.damping, &d.stiffness, &d.rest, &d.armature, &d.friction})
     *value = f.next<double>();
   return d;
 }

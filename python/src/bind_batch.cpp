@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 
 #include "python/src/world.hpp"
@@ -77,7 +77,7 @@ std::vector<double> read_block(const Numbers& numbers, const char* name, const s
   const bool whole = read.rank() == static_cast<int>(shape.size());
   bool fits = whole || read.rank() + 1 == static_cast<int>(shape.size());
   for (int axis = 0; fits && axis < read.rank(); ++axis)
-    fits = read.extent(axis) == static_cast<Py_ssize_t>(shape[static_cast<std::size_t>(axis + (whole ? 0 : 1))]);
+    fits = read.extent(axis) == static_cast<Py_ssize_t>(shape[axis + (whole ? 0 : 1)]);
   if (!fits) throw InputError(name, "must have the shape " + text + ", got " + read.shape());
   std::vector<double> out;
   out.reserve(size);
@@ -132,14 +132,15 @@ void set_batch_states(OwnedBatch& b, const Numbers& states) {
 std::vector<double> read_states(const OwnedBatch& b, const Numbers& states) {
   std::vector<double> out = read_block(states, "states", {b.n(), b.nq() + b.nv()});
   for (std::size_t i = 0; i < b.n(); ++i)
-    normalize(b.world.model(), Eigen::Map<VectorX>(out.data() + i * (b.nq() + b.nv()), static_cast<Eigen::Index>(b.nq())));
+    normalize(b.world.model(),
+              Eigen::Map<VectorX>(out.data() + i * (b.nq() + b.nv()), static_cast<Eigen::Index>(b.nq())));
   return out;
 }
 
 void set_parameters(OwnedBatch& b, const nb::object& names, const Numbers& values) {
   const bool single = nb::isinstance<nb::str>(names);
-  const auto list = single ? std::vector<std::string>{nb::cast<std::string>(names)}
-                           : nb::cast<std::vector<std::string>>(names);
+  const auto list =
+      single ? std::vector<std::string>{nb::cast<std::string>(names)} : nb::cast<std::vector<std::string>>(names);
   const std::vector<StepParameter> parameters = read_parameters(*b.world.world, list);
   std::vector<double> numbers =
       single ? read_block(values, "values", {b.n()}) : read_block(values, "values", {b.n(), list.size()});
@@ -262,10 +263,13 @@ void bind_world_batch(nb::module_& m) {
         "size"_a, "start"_a = nb::none(), nb::kw_only(), "num_threads"_a = 0, "mode"_a = "exact", "max_tapes"_a = 64,
         "All in `start` (the world's default state). `num_threads` 0: as many as the machine has.")
       .def("__len__", [](const B& b) { return b.n(); })
-      .def_prop_ro("world", [](const B& b) { return b.world; }, "The world it was made from.")
-      .def_prop_ro("num_threads", [](const B& b) { return b.batch->num_threads(); }, "That work.")
+      .def_prop_ro(
+          "world", [](const B& b) { return b.world; }, "The world it was made from.")
+      .def_prop_ro(
+          "num_threads", [](const B& b) { return b.batch->num_threads(); }, "That work.")
       .def_prop_rw(
-          "q", [](const nb::handle_t<B>& b) {
+          "q",
+          [](const nb::handle_t<B>& b) {
             B& self = ready<B>(b);
             return view_array({self.n(), self.nq()}, self.batch->q().data(), b);
           },
@@ -275,7 +279,8 @@ void bind_world_batch(nb::module_& m) {
           },
           "The live configurations, (n, nq): an array that can be written to.")
       .def_prop_rw(
-          "v", [](const nb::handle_t<B>& b) {
+          "v",
+          [](const nb::handle_t<B>& b) {
             B& self = ready<B>(b);
             return view_array({self.n(), self.nv()}, self.batch->v().data(), b);
           },
@@ -285,81 +290,88 @@ void bind_world_batch(nb::module_& m) {
           },
           "The live velocities, (n, nv): an array that can be written to.")
       .def_prop_rw("states", batch_states, set_batch_states, "A copy of q and v beside each other, (n, nq + nv).")
-      .def_prop_ro("statuses",
-                   [](const B& b) {
-                     std::vector<std::string> out;
-                     for (const StepStatus status : b.batch->statuses()) out.emplace_back(status_name(status));
-                     return out;
-                   },
-                   "Of the last step, one a world.")
-      .def("index",
-           [](const B& b, const std::string& name) {
-             const Model& model = b.world.model();
-             for (int v = 0; v < model.nv(); ++v)
-               if (model.dof_name(v) == name) {
-                 for (const Joint& joint : model.joints())
-                   if (v >= joint.first_v && v < joint.first_v + joint.nv) return joint.first_q + (v - joint.first_v);
-               }
-             throw InputError("name", "no coordinate is named '" + name + "'; Model.dof_names has them");
-           },
-           "name"_a, "The column of `states` of a coordinate by its name (Model.dof_names).")
+      .def_prop_ro(
+          "statuses",
+          [](const B& b) {
+            std::vector<std::string> out;
+            for (const StepStatus status : b.batch->statuses()) out.emplace_back(status_name(status));
+            return out;
+          },
+          "Of the last step, one a world.")
+      .def(
+          "index",
+          [](const B& b, const std::string& name) {
+            const Model& model = b.world.model();
+            for (int v = 0; v < model.nv(); ++v)
+              if (model.dof_name(v) == name) {
+                for (const Joint& joint : model.joints())
+                  if (v >= joint.first_v && v < joint.first_v + joint.nv) return joint.first_q + (v - joint.first_v);
+              }
+            throw InputError("name", "no coordinate is named '" + name + "'; Model.dof_names has them");
+          },
+          "name"_a, "The column of `states` of a coordinate by its name (Model.dof_names).")
       .def("set", set_parameters, "names"_a, "values"_a,
            "Parameters of each world: one name and (n,) values, or a list of k names and (n, k).")
       .def("reset", batch_reset, "which"_a = nb::none(), "Back to the start: all, indices, or a mask (n,).")
-      .def("step",
-           [](B& b, const Numbers& u) {
-             const auto controls = read_block(u, "u", {b.n(), b.nu()});
-             const Turn turn(b);
-             b.batch->step(controls);
-           },
-           "u"_a = 0.0, "Moves all by one time step. `u`: (n, nu), (nu,) for all, or one number.")
-      .def("record",
-           [](B& b, const Numbers& u) {
-             const auto controls = read_block(u, "u", {b.n(), b.nu()});
-             const Turn turn(b);
-             b.batch->record(controls);
-           },
-           "u"_a = 0.0, "A step that keeps what derivatives need.")
-      .def("jacobians",
-           [](B& b) {
-             double* A = nullptr;
-             double* G = nullptr;
-             Array A_out = empty_array({b.n(), 2 * b.nv(), 2 * b.nv()}, A);
-             Array G_out = empty_array({b.n(), 2 * b.nv(), b.nu()}, G);
-             {
-               const Turn turn(b);
-               b.batch->jacobians(block_of(A, b.n() * 4 * b.nv() * b.nv()), block_of(G, b.n() * 2 * b.nv() * b.nu()));
-             }
-             return nb::make_tuple(A_out, G_out);
-           },
-           "Of the recorded step: A (n, 2 nv, 2 nv) and B (n, 2 nv, nu).")
-      .def("vjp",
-           [](B& b, const Numbers& g) {
-             const auto g_next = read_block(g, "g", {b.n(), 2 * b.nv()});
-             double* g_x = nullptr;
-             double* g_u = nullptr;
-             Array g_x_out = empty_array({b.n(), 2 * b.nv()}, g_x);
-             Array g_u_out = empty_array({b.n(), b.nu()}, g_u);
-             {
-               const Turn turn(b);
-               b.batch->vjp(g_next, block_of(g_x, b.n() * 2 * b.nv()), block_of(g_u, b.n() * b.nu()));
-             }
-             return nb::make_tuple(g_x_out, g_u_out);
-           },
-           "g"_a, "Of the recorded step: from gradients in the next states, (n, 2 nv), to those in states and controls.")
-      .def("jvp",
-           [](B& b, const Numbers& d, const Numbers& du) {
-             const auto d_x = read_block(d, "d", {b.n(), 2 * b.nv()});
-             const auto d_u = read_block(du, "du", {b.n(), b.nu()});
-             double* to = nullptr;
-             Array out = empty_array({b.n(), 2 * b.nv()}, to);
-             {
-               const Turn turn(b);
-               b.batch->jvp(d_x, d_u, block_of(to, b.n() * 2 * b.nv()));
-             }
-             return out;
-           },
-           "d"_a, "du"_a = 0.0, "Of the recorded step: how next states move, (n, 2 nv).")
+      .def(
+          "step",
+          [](B& b, const Numbers& u) {
+            const auto controls = read_block(u, "u", {b.n(), b.nu()});
+            const Turn turn(b);
+            b.batch->step(controls);
+          },
+          "u"_a = 0.0, "Moves all by one time step. `u`: (n, nu), (nu,) for all, or one number.")
+      .def(
+          "record",
+          [](B& b, const Numbers& u) {
+            const auto controls = read_block(u, "u", {b.n(), b.nu()});
+            const Turn turn(b);
+            b.batch->record(controls);
+          },
+          "u"_a = 0.0, "A step that keeps what derivatives need.")
+      .def(
+          "jacobians",
+          [](B& b) {
+            double* A = nullptr;
+            double* G = nullptr;
+            Array A_out = empty_array({b.n(), 2 * b.nv(), 2 * b.nv()}, A);
+            Array G_out = empty_array({b.n(), 2 * b.nv(), b.nu()}, G);
+            {
+              const Turn turn(b);
+              b.batch->jacobians(block_of(A, b.n() * 4 * b.nv() * b.nv()), block_of(G, b.n() * 2 * b.nv() * b.nu()));
+            }
+            return nb::make_tuple(A_out, G_out);
+          },
+          "Of the recorded step: A (n, 2 nv, 2 nv) and B (n, 2 nv, nu).")
+      .def(
+          "vjp",
+          [](B& b, const Numbers& g) {
+            const auto g_next = read_block(g, "g", {b.n(), 2 * b.nv()});
+            double* g_x = nullptr;
+            double* g_u = nullptr;
+            Array g_x_out = empty_array({b.n(), 2 * b.nv()}, g_x);
+            Array g_u_out = empty_array({b.n(), b.nu()}, g_u);
+            {
+              const Turn turn(b);
+              b.batch->vjp(g_next, block_of(g_x, b.n() * 2 * b.nv()), block_of(g_u, b.n() * b.nu()));
+            }
+            return nb::make_tuple(g_x_out, g_u_out);
+          },
+          "g"_a, "Of the recorded step: from gradients in the next states, (n, 2 nv), to those in states and controls.")
+      .def(
+          "jvp",
+          [](B& b, const Numbers& d, const Numbers& du) {
+            const auto d_x = read_block(d, "d", {b.n(), 2 * b.nv()});
+            const auto d_u = read_block(du, "du", {b.n(), b.nu()});
+            double* to = nullptr;
+            Array out = empty_array({b.n(), 2 * b.nv()}, to);
+            {
+              const Turn turn(b);
+              b.batch->jvp(d_x, d_u, block_of(to, b.n() * 2 * b.nv()));
+            }
+            return out;
+          },
+          "d"_a, "du"_a = 0.0, "Of the recorded step: how next states move, (n, 2 nv).")
       .def("rollout", batch_rollout, "u"_a, "states"_a = nb::none(),
            "All states, (steps + 1, n, nq + nv), from `states` (the live ones), with controls (steps, n, nu) or "
            "(steps, nu) for all. Quaternions are normalised first.")
@@ -368,23 +380,27 @@ void bind_world_batch(nb::module_& m) {
            "(steps, n, nu).")
       .def("linearize", batch_linearize, "states"_a, "u"_a = 0.0,
            "One step from `states` with its Jacobians: next (n, nq + nv), A (n, 2 nv, 2 nv), B (n, 2 nv, nu).")
-      .def("tangent_to_rates",
-           [](const B& b, const Numbers& x, const Numbers& d) { return map_states(b, x, d, TangentMap::to_rates); },
-           "states"_a, "tangents"_a, "From tangents (n, 2 nv) to rates of the numbers in states, (n, nq + nv).")
-      .def("rates_to_tangent",
-           [](const B& b, const Numbers& x, const Numbers& d) { return map_states(b, x, d, TangentMap::from_rates); },
-           "states"_a, "rates"_a, "From rates of the numbers in states to tangents.")
-      .def("gradient_to_tangent",
-           [](const B& b, const Numbers& x, const Numbers& g) {
-             return map_states(b, x, g, TangentMap::gradient_to_tangent);
-           },
-           "states"_a, "gradients"_a, "From gradients in the numbers of states to those in tangents.")
-      .def("gradient_from_tangent",
-           [](const B& b, const Numbers& x, const Numbers& g) {
-             return map_states(b, x, g, TangentMap::gradient_from_tangent);
-           },
-           "states"_a, "gradients"_a,
-           "From gradients in tangents to those in the numbers of states, of functions that normalise quaternions.")
+      .def(
+          "tangent_to_rates",
+          [](const B& b, const Numbers& x, const Numbers& d) { return map_states(b, x, d, TangentMap::to_rates); },
+          "states"_a, "tangents"_a, "From tangents (n, 2 nv) to rates of the numbers in states, (n, nq + nv).")
+      .def(
+          "rates_to_tangent",
+          [](const B& b, const Numbers& x, const Numbers& d) { return map_states(b, x, d, TangentMap::from_rates); },
+          "states"_a, "rates"_a, "From rates of the numbers in states to tangents.")
+      .def(
+          "gradient_to_tangent",
+          [](const B& b, const Numbers& x, const Numbers& g) {
+            return map_states(b, x, g, TangentMap::gradient_to_tangent);
+          },
+          "states"_a, "gradients"_a, "From gradients in the numbers of states to those in tangents.")
+      .def(
+          "gradient_from_tangent",
+          [](const B& b, const Numbers& x, const Numbers& g) {
+            return map_states(b, x, g, TangentMap::gradient_from_tangent);
+          },
+          "states"_a, "gradients"_a,
+          "From gradients in tangents to those in the numbers of states, of functions that normalise quaternions.")
       .def("__repr__", [](const B& b) {
         return "Batch('" + b.world.model().name() + "', size=" + std::to_string(b.n()) +
                ", num_threads=" + std::to_string(b.batch->num_threads()) + ")";
@@ -402,7 +418,8 @@ struct Pairs {
 std::vector<Pose> read_poses(const Numbers& numbers, const char* name) {
   const Doubles read(numbers, name);
   if (read.rank() != 2 || (read.extent(1) != 7 && read.extent(1) != 3))
-    throw InputError(name, "must have the shape (n, 7): position and quaternion x y z w, or (n, 3); got " + read.shape());
+    throw InputError(name,
+                     "must have the shape (n, 7): position and quaternion x y z w, or (n, 3); got " + read.shape());
   const auto width = read.extent(1);
   std::vector<Pose> out;
   out.reserve(static_cast<std::size_t>(read.extent(0)));
@@ -426,8 +443,8 @@ std::vector<int> read_indices(const Numbers& numbers, const char* name, std::siz
   for (std::size_t i = 0; i < count; ++i) {
     const double x = read.data()[read.rank() == 0 ? 0 : i];
     if (!(x >= 0.0 && x < static_cast<double>(limit) && x == std::floor(x)))
-      throw InputError(name, "must be indices into shapes, from 0 to " + std::to_string(limit - 1) + ", got " +
-                                 std::to_string(x));
+      throw InputError(
+          name, "must be indices into shapes, from 0 to " + std::to_string(limit - 1) + ", got " + std::to_string(x));
     out[i] = static_cast<int>(x);
   }
   return out;
@@ -446,8 +463,8 @@ Pairs read_pairs(const std::vector<Shape>& shapes, const Numbers& A, const Numbe
   Pairs out{shapes, {}};
   out.pairs.reserve(n);
   for (std::size_t i = 0; i < n; ++i)
-    out.pairs.push_back({&out.shapes[static_cast<std::size_t>(index_A[i])], poses_A[poses_A.size() == 1 ? 0 : i],
-                         &out.shapes[static_cast<std::size_t>(index_B[i])], poses_B[poses_B.size() == 1 ? 0 : i]});
+    out.pairs.push_back({&out.shapes[index_A[i]], poses_A[poses_A.size() == 1 ? 0 : i], &out.shapes[index_B[i]],
+                         poses_B[poses_B.size() == 1 ? 0 : i]});
   return out;
 }
 
@@ -469,7 +486,7 @@ BatchWorkspace& pair_workspace(int num_threads) {
 }
 
 template <class Answer>
-Array column(const std::vector<Answer>& answers, Vector3 Answer::* field) {
+Array column(const std::vector<Answer>& answers, Vector3 Answer::*field) {
   double* to = nullptr;
   Array out = empty_array({answers.size(), 3}, to);
   for (const Answer& answer : answers) to = std::copy_n((answer.*field).data(), 3, to);
@@ -477,7 +494,7 @@ Array column(const std::vector<Answer>& answers, Vector3 Answer::* field) {
 }
 
 template <class Answer>
-Array column(const std::vector<Answer>& answers, double Answer::* field) {
+Array column(const std::vector<Answer>& answers, double Answer::*field) {
   double* to = nullptr;
   Array out = empty_array({answers.size()}, to);
   for (const Answer& answer : answers) *to++ = answer.*field;
@@ -492,7 +509,7 @@ Array gradient_rows(const std::vector<Vector12>& gradients) {
 }
 
 template <class Answer, class Run>
-nb::dict answer_pairs(const Pairs& pairs, bool gradients, double Answer::* value, const char* value_name,
+nb::dict answer_pairs(const Pairs& pairs, bool gradients, double Answer::*value, const char* value_name,
                       const Run& run) {
   std::vector<Answer> answers(pairs.pairs.size());
   std::vector<Vector12> rows(gradients ? pairs.pairs.size() : 0);
@@ -517,8 +534,8 @@ nb::dict answer_pairs(const Pairs& pairs, bool gradients, double Answer::* value
 void bind_pair_batch(nb::module_& m) {
   m.def(
       "scaling_batch",
-      [](const std::vector<Shape>& shapes, const Numbers& A, const Numbers& X_WA, const Numbers& B,
-         const Numbers& X_WB, bool gradients, double tolerance, double smoothing, int num_threads) {
+      [](const std::vector<Shape>& shapes, const Numbers& A, const Numbers& X_WA, const Numbers& B, const Numbers& X_WB,
+         bool gradients, double tolerance, double smoothing, int num_threads) {
         const Pairs pairs = read_pairs(shapes, A, X_WA, B, X_WB);
         BatchWorkspace& workspace = pair_workspace(num_threads);
         const ScalingOptions options{.tolerance = tolerance, .smoothing = smoothing};
@@ -528,21 +545,24 @@ void bind_pair_batch(nb::module_& m) {
       },
       "shapes"_a, "A"_a, "X_WA"_a, "B"_a, "X_WB"_a, nb::kw_only(), "gradients"_a = false,
       "tolerance"_a = ScalingOptions{}.tolerance, "smoothing"_a = 0.0, "num_threads"_a = 0,
-      "`scaling` of many pairs over threads: A and B are indices into `shapes` (n,) or one for all, poses (n, 7) or (1, "
+      "`scaling` of many pairs over threads: A and B are indices into `shapes` (n,) or one for all, poses (n, 7) or "
+      "(1, "
       "7). A dict of arrays: alpha, normal, p_A, p_B, status and, if asked for, gradient (n, 12).");
   m.def(
       "distance_batch",
-      [](const std::vector<Shape>& shapes, const Numbers& A, const Numbers& X_WA, const Numbers& B,
-         const Numbers& X_WB, bool gradients, double tolerance, int num_threads) {
+      [](const std::vector<Shape>& shapes, const Numbers& A, const Numbers& X_WA, const Numbers& B, const Numbers& X_WB,
+         bool gradients, double tolerance, int num_threads) {
         const Pairs pairs = read_pairs(shapes, A, X_WA, B, X_WB);
         BatchWorkspace& workspace = pair_workspace(num_threads);
-        return answer_pairs<Distance>(pairs, gradients, &Distance::distance, "distance", [&](auto& answers, auto& rows) {
-          distance_batch(pairs.pairs, DistanceOptions{tolerance}, answers, workspace, rows);
-        });
+        return answer_pairs<Distance>(
+            pairs, gradients, &Distance::distance, "distance", [&](auto& answers, auto& rows) {
+              distance_batch(pairs.pairs, DistanceOptions{tolerance}, answers, workspace, rows);
+            });
       },
       "shapes"_a, "A"_a, "X_WA"_a, "B"_a, "X_WB"_a, nb::kw_only(), "gradients"_a = false,
       "tolerance"_a = DistanceOptions{}.tolerance, "num_threads"_a = 0,
-      "`distance` of many pairs over threads, as scaling_batch: a dict with distance, normal, p_A, p_B, status, gradient.");
+      "`distance` of many pairs over threads, as scaling_batch: a dict with distance, normal, p_A, p_B, status, "
+      "gradient.");
 }
 
 void bind_batch(nb::module_& m) { bind_world_batch(m); }

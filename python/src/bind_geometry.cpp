@@ -41,9 +41,10 @@ Array pose_matrix(const Pose& X) {
 }
 
 void bind_pose(nb::module_& m) {
-  nb::class_<Pose>(m, "Pose",
-                   "A rigid motion X_WB: the pose of frame B in frame W. Functions that take a pose also take a position "
-                   "(3 numbers), a position and a quaternion x y z w (7), or a 4 x 4 matrix.")
+  nb::class_<Pose>(
+      m, "Pose",
+      "A rigid motion X_WB: the pose of frame B in frame W. Functions that take a pose also take a position "
+      "(3 numbers), a position and a quaternion x y z w (7), or a 4 x 4 matrix.")
       .def(
           "__init__",
           [](Pose* self, const std::optional<Numbers>& p, const std::optional<Numbers>& quaternion,
@@ -53,23 +54,35 @@ void bind_pose(nb::module_& m) {
       .def_static(
           "exp", [](const Numbers& xi) { return se3::exp(Vector6(read_vector(xi, "xi", 6))); }, "xi"_a,
           "The motion of a twist [linear; angular] in the body's frame.")
-      .def("log", [](const Pose& X) { return to_array(se3::log(X)); }, "The twist whose exp this is.")
-      .def("adjoint", [](const Pose& X) { return to_array(se3::adjoint(X)); }, "Twists of B to twists of W, 6 x 6.")
-      .def_prop_ro("p", [](const Pose& X) { return to_array(X.p); }, "The position.")
-      .def_prop_ro("R", [](const Pose& X) { return to_array(X.R); }, "The rotation matrix.")
-      .def_prop_ro("quaternion", [](const Pose& X) { return to_array(X.quaternion()); }, "x y z w, w not negative.")
+      .def(
+          "log", [](const Pose& X) { return to_array(se3::log(X)); }, "The twist whose exp this is.")
+      .def(
+          "adjoint", [](const Pose& X) { return to_array(se3::adjoint(X)); }, "Twists of B to twists of W, 6 x 6.")
+      .def_prop_ro(
+          "p", [](const Pose& X) { return to_array(X.p); }, "The position.")
+      .def_prop_ro(
+          "R", [](const Pose& X) { return to_array(X.R); }, "The rotation matrix.")
+      .def_prop_ro(
+          "quaternion", [](const Pose& X) { return to_array(X.quaternion()); }, "x y z w, w not negative.")
       .def_prop_ro("numbers", pose_numbers, "Position and quaternion, (7,).")
       .def_prop_ro("matrix", pose_matrix, "4 x 4.")
       .def("inverse", &Pose::inverse, "X_BW.")
-      .def("perturbed",
-           [](const Pose& X, const Numbers& tangent) { return X.perturbed(Vector6(read_vector(tangent, "tangent", 6))); },
-           "tangent"_a, "Moved by the tangent of pair queries: p + tangent[:3], R exp(tangent[3:]).")
-      .def("__matmul__", [](const Pose& X, const Pose& Y) { return X * Y; }, "other"_a, nb::is_operator(),
-           "X_AB @ X_BC is X_AC.")
-      .def("__mul__", [](const Pose& X, const Pose& Y) { return X * Y; }, "other"_a, nb::is_operator(), "As @.")
-      .def("transform", [](const Pose& X, const Numbers& point) { return to_array(X * read_vector3(point, "point")); },
-           "point"_a, "The point of B as W sees it.")
-      .def("__eq__", [](const Pose& X, const Pose& Y) { return X.R == Y.R && X.p == Y.p; }, nb::is_operator())
+      .def(
+          "perturbed",
+          [](const Pose& X, const Numbers& tangent) {
+            return X.perturbed(Vector6(read_vector(tangent, "tangent", 6)));
+          },
+          "tangent"_a, "Moved by the tangent of pair queries: p + tangent[:3], R exp(tangent[3:]).")
+      .def(
+          "__matmul__", [](const Pose& X, const Pose& Y) { return X * Y; }, "other"_a, nb::is_operator(),
+          "X_AB @ X_BC is X_AC.")
+      .def(
+          "__mul__", [](const Pose& X, const Pose& Y) { return X * Y; }, "other"_a, nb::is_operator(), "As @.")
+      .def(
+          "transform", [](const Pose& X, const Numbers& point) { return to_array(X * read_vector3(point, "point")); },
+          "point"_a, "The point of B as W sees it.")
+      .def(
+          "__eq__", [](const Pose& X, const Pose& Y) { return X.R == Y.R && X.p == Y.p; }, nb::is_operator())
       .def("__getstate__", [](const Pose& X) { return nb::make_tuple(to_array(X.R), to_array(X.p)); })
       .def("__setstate__",
            [](Pose& X, const nb::tuple& state) {
@@ -99,8 +112,8 @@ std::string shape_text(const Shape& shape) {
   if (shape.parameters().size() > 8) return name + "(" + std::to_string(shape.parameters().size()) + " parameters)";
   std::string text;
   for (int i = 0; i < shape.parameters().size(); ++i)
-    text += (i > 0 ? ", " : "") + shape.parameter_names()[static_cast<std::size_t>(i)] + "=" +
-            nb::repr(nb::float_(shape.parameters()[i])).c_str();
+    text +=
+        (i > 0 ? ", " : "") + shape.parameter_names()[i] + "=" + nb::repr(nb::float_(shape.parameters()[i])).c_str();
   return name + "(" + text + ")";
 }
 
@@ -119,20 +132,24 @@ void bind_shape(nb::module_& m) {
                     "A shape: validated once, constant, free to share between threads. Made by Sphere, Box, Capsule, …")
       .def_prop_ro("type_name", &Shape::type_name, "The name in files: `sphere`, `rounded_polytope`, …")
       .def_prop_ro("is_convex", &Shape::is_convex, "False for bundles only.")
-      .def_prop_ro("parameters", [](const Shape& s) { return to_array(s.parameters()); },
-                   "The numbers that size the shape, in the order of `parameter_names`.")
+      .def_prop_ro(
+          "parameters", [](const Shape& s) { return to_array(s.parameters()); },
+          "The numbers that size the shape, in the order of `parameter_names`.")
       .def_prop_ro("parameter_names", &Shape::parameter_names, "`radius`, `size.x`, `A[0].x`, `parts[1].radius`, …")
-      .def("with_parameters",
-           [](const Shape& s, const Numbers& parameters) {
-             return s.with_parameters(read_vector(parameters, "parameters", s.parameters().size()));
-           },
-           "parameters"_a, "The same shape with other numbers, validated again.")
+      .def(
+          "with_parameters",
+          [](const Shape& s, const Numbers& parameters) {
+            return s.with_parameters(read_vector(parameters, "parameters", s.parameters().size()));
+          },
+          "parameters"_a, "The same shape with other numbers, validated again.")
       .def_prop_ro("parts", shape_parts, "Of sums and bundles: (shape, pose) of each part as given; else empty.")
       .def("to_json", &shape_to_json, "One line of JSON (docs/query.md has the schema).")
-      .def_static("from_json", [](std::string_view text) { return shape_from_json(text); }, "text"_a,
-                  "The shape of a line of JSON.")
-      .def("__eq__", [](const Shape& a, const Shape& b) { return shape_to_json(a) == shape_to_json(b); },
-           nb::is_operator())
+      .def_static(
+          "from_json", [](std::string_view text) { return shape_from_json(text); }, "text"_a,
+          "The shape of a line of JSON.")
+      .def(
+          "__eq__", [](const Shape& a, const Shape& b) { return shape_to_json(a) == shape_to_json(b); },
+          nb::is_operator())
       .def("__hash__", [](const Shape& s) { return std::hash<std::string>()(shape_to_json(s)); })
       .def("__copy__", [](const nb::handle_t<Shape>& s) { return nb::borrow<nb::object>(s); })
       .def("__deepcopy__", [](const nb::handle_t<Shape>& s, nb::handle) { return nb::borrow<nb::object>(s); })
@@ -172,41 +189,63 @@ Shape make_ellipsoid(const std::optional<Numbers>& semi_axes, const std::optiona
 }
 
 void bind_shape_makers(nb::module_& m) {
-  m.def("Sphere", [](double radius) -> Shape { return Sphere{radius}; }, "radius"_a, "|p| ≤ radius.");
+  m.def(
+      "Sphere", [](double radius) -> Shape { return Sphere{radius}; }, "radius"_a, "|p| ≤ radius.");
   m.def("Ellipsoid", make_ellipsoid, "semi_axes"_a = nb::none(), nb::kw_only(), "P"_a = nb::none(),
         "pᵀ P p ≤ 1, by its semi-axes along x, y, z or by P (symmetric, positive definite).");
-  m.def("Box", [](const Numbers& size) -> Shape { return Box{read_vector3(size, "box.size")}; }, "size"_a,
-        "|p_i| ≤ size_i / 2.");
-  m.def("Polytope",
-        [](const std::optional<Numbers>& A, const std::optional<Numbers>& b,
-           const std::optional<Numbers>& vertices) -> Shape { return read_polytope(A, b, vertices); },
-        "A"_a = nb::none(), "b"_a = nb::none(), nb::kw_only(), "vertices"_a = nb::none(),
-        "A p ≤ b with b > 0, one face a row, bounded; or the convex hull of vertices around the origin.");
-  m.def("RoundedPolytope",
-        [](const std::optional<Numbers>& A, const std::optional<Numbers>& b, const std::optional<Numbers>& vertices,
-           double radius) -> Shape { return RoundedPolytope{read_polytope(A, b, vertices), radius}; },
-        "A"_a = nb::none(), "b"_a = nb::none(), nb::kw_only(), "vertices"_a = nb::none(), "radius"_a,
-        "All points within `radius` of a polytope.");
-  m.def("Capsule", [](double radius, double length) -> Shape { return Capsule{radius, length}; }, "radius"_a,
-        "length"_a, "All points within `radius` of a segment of the given length along x.");
-  m.def("Cylinder", [](double radius, double length) -> Shape { return Cylinder{radius, length}; }, "radius"_a,
-        "length"_a, "Axis x, from -length/2 to length/2.");
-  m.def("Cone", [](double height, double half_angle) -> Shape { return Cone{height, half_angle}; }, "height"_a,
-        "half_angle"_a, "Axis x: apex at -3/4 height, base at +1/4 height. Half-angle in (0, π/2).");
-  m.def("PaddedPolygon",
-        [](const Numbers& C, const Numbers& d, double radius) -> Shape {
-          return PaddedPolygon{read_matrix(C, "padded_polygon.C", -1, 2), read_vector(d, "padded_polygon.d"), radius};
-        },
-        "C"_a, "d"_a, "radius"_a, "All points within `radius` of the polygon C (x, y) ≤ d in the plane z = 0.");
-  m.def("HalfSpace",
-        [](const Numbers& normal, double offset) -> Shape {
-          return HalfSpace{read_vector3(normal, "halfspace.normal"), offset};
-        },
-        "normal"_a, "offset"_a = 0.0, "normal · p ≤ offset. Not scaled.");
-  m.def("MinkowskiSum", [](const nb::sequence& parts) -> Shape { return MinkowskiSum{read_parts(parts)}; }, "parts"_a,
-        "The sum of convex shapes: a list of shapes or (shape, pose).");
-  m.def("Bundle", [](const nb::sequence& parts) -> Shape { return Bundle{read_parts(parts)}; }, "parts"_a,
-        "The union of convex shapes: a list of shapes or (shape, pose).");
+  m.def(
+      "Box", [](const Numbers& size) -> Shape { return Box{read_vector3(size, "box.size")}; }, "size"_a,
+      "|p_i| ≤ size_i / 2.");
+  m.def(
+      "Polytope",
+      [](const std::optional<Numbers>& A, const std::optional<Numbers>& b,
+         const std::optional<Numbers>& vertices) -> Shape { return read_polytope(A, b, vertices); },
+      "A"_a = nb::none(), "b"_a = nb::none(), nb::kw_only(), "vertices"_a = nb::none(),
+      "A p ≤ b with b > 0, one face a row, bounded; or the convex hull of vertices around the origin.");
+  m.def(
+      "RoundedPolytope",
+      [](const std::optional<Numbers>& A, const std::optional<Numbers>& b, const std::optional<Numbers>& vertices,
+         double radius) -> Shape {
+        return RoundedPolytope{read_polytope(A, b, vertices), radius};
+      },
+      "A"_a = nb::none(), "b"_a = nb::none(), nb::kw_only(), "vertices"_a = nb::none(), "radius"_a,
+      "All points within `radius` of a polytope.");
+  m.def(
+      "Capsule",
+      [](double radius, double length) -> Shape {
+        return Capsule{radius, length};
+      },
+      "radius"_a, "length"_a, "All points within `radius` of a segment of the given length along x.");
+  m.def(
+      "Cylinder",
+      [](double radius, double length) -> Shape {
+        return Cylinder{radius, length};
+      },
+      "radius"_a, "length"_a, "Axis x, from -length/2 to length/2.");
+  m.def(
+      "Cone",
+      [](double height, double half_angle) -> Shape {
+        return Cone{height, half_angle};
+      },
+      "height"_a, "half_angle"_a, "Axis x: apex at -3/4 height, base at +1/4 height. Half-angle in (0, π/2).");
+  m.def(
+      "PaddedPolygon",
+      [](const Numbers& C, const Numbers& d, double radius) -> Shape {
+        return PaddedPolygon{read_matrix(C, "padded_polygon.C", -1, 2), read_vector(d, "padded_polygon.d"), radius};
+      },
+      "C"_a, "d"_a, "radius"_a, "All points within `radius` of the polygon C (x, y) ≤ d in the plane z = 0.");
+  m.def(
+      "HalfSpace",
+      [](const Numbers& normal, double offset) -> Shape {
+        return HalfSpace{read_vector3(normal, "halfspace.normal"), offset};
+      },
+      "normal"_a, "offset"_a = 0.0, "normal · p ≤ offset. Not scaled.");
+  m.def(
+      "MinkowskiSum", [](const nb::sequence& parts) -> Shape { return MinkowskiSum{read_parts(parts)}; }, "parts"_a,
+      "The sum of convex shapes: a list of shapes or (shape, pose).");
+  m.def(
+      "Bundle", [](const nb::sequence& parts) -> Shape { return Bundle{read_parts(parts)}; }, "parts"_a,
+      "The union of convex shapes: a list of shapes or (shape, pose).");
 }
 
 TriangleMesh make_mesh(const Numbers& vertices, const Numbers& triangles) {
@@ -219,8 +258,9 @@ TriangleMesh make_mesh(const Numbers& vertices, const Numbers& triangles) {
     for (std::size_t k = 0; k < 3; ++k) {
       const double index = T(i, static_cast<int>(k));
       if (!(index >= 0.0 && index < static_cast<double>(V.rows()) && index == std::floor(index)))
-        throw InputError("triangles[" + std::to_string(i) + "]",
-                         "must be indices from 0 to " + std::to_string(V.rows() - 1) + ", got " + std::to_string(index));
+        throw InputError(
+            "triangles[" + std::to_string(i) + "]",
+            "must be indices from 0 to " + std::to_string(V.rows() - 1) + ", got " + std::to_string(index));
       corners[k] = static_cast<int>(index);
     }
     out.triangles.push_back(corners);
@@ -246,11 +286,12 @@ nb::ndarray<nb::numpy, int> mesh_triangles(const TriangleMesh& mesh) {
 
 void bind_meshes(nb::module_& m) {
   nb::class_<TriangleMesh>(m, "TriangleMesh", "Triangles, counter-clockwise seen from outside.")
-      .def("__init__",
-           [](TriangleMesh* self, const Numbers& vertices, const Numbers& triangles) {
-             new (self) TriangleMesh(make_mesh(vertices, triangles));
-           },
-           "vertices"_a, "triangles"_a, "From points (n, 3) and indices (m, 3).")
+      .def(
+          "__init__",
+          [](TriangleMesh* self, const Numbers& vertices, const Numbers& triangles) {
+            new (self) TriangleMesh(make_mesh(vertices, triangles));
+          },
+          "vertices"_a, "triangles"_a, "From points (n, 3) and indices (m, 3).")
       .def_prop_ro("vertices", mesh_vertices, "(n, 3).")
       .def_prop_ro("triangles", mesh_triangles, nb::rv_policy::automatic, "(m, 3).")
       .def("__getstate__", [](const TriangleMesh& s) { return nb::make_tuple(mesh_vertices(s), mesh_triangles(s)); })
@@ -258,17 +299,19 @@ void bind_meshes(nb::module_& m) {
         if (state.size() != 2) throw InputError("mesh", "has another state");
         new (&s) TriangleMesh(make_mesh({state[0]}, {state[1]}));
       });
-  m.def("mesh",
-        [](const Shape& shape, int resolution, double half_space_size) {
-          return mesh(shape, {.resolution = resolution, .half_space_size = half_space_size});
-        },
-        "shape"_a, nb::kw_only(), "resolution"_a = MeshOptions{}.resolution,
-        "half_space_size"_a = MeshOptions{}.half_space_size, "The surface of a shape, to draw.");
-  m.def("load_mesh",
-        [](const std::filesystem::path& file, const std::optional<Numbers>& scale) {
-          return load_mesh(file, scale ? read_vector3(*scale, "scale") : Vector3::Ones());
-        },
-        "file"_a, "scale"_a = nb::none(), "A mesh from a file: OBJ, STL, and what assimp reads if it was built in.");
+  m.def(
+      "mesh",
+      [](const Shape& shape, int resolution, double half_space_size) {
+        return mesh(shape, {.resolution = resolution, .half_space_size = half_space_size});
+      },
+      "shape"_a, nb::kw_only(), "resolution"_a = MeshOptions{}.resolution,
+      "half_space_size"_a = MeshOptions{}.half_space_size, "The surface of a shape, to draw.");
+  m.def(
+      "load_mesh",
+      [](const std::filesystem::path& file, const std::optional<Numbers>& scale) {
+        return load_mesh(file, scale ? read_vector3(*scale, "scale") : Vector3::Ones());
+      },
+      "file"_a, "scale"_a = nb::none(), "A mesh from a file: OBJ, STL, and what assimp reads if it was built in.");
   nb::class_<MeshHull>(m, "MeshHull", "The convex hull of a mesh, about its centroid.")
       .def_ro("shape", &MeshHull::shape, "A polytope.")
       .def_ro("X_MS", &MeshHull::X_MS, "Its frame in that of the mesh.")
@@ -276,23 +319,27 @@ void bind_meshes(nb::module_& m) {
       .def_ro("outside", &MeshHull::outside, "How far vertices of the mesh are outside of the shape, at most.")
       .def_ro("inside", &MeshHull::inside, "How far vertices of the mesh are below the surface of the hull, at most.")
       .def_ro("thickened", &MeshHull::thickened, "How thick a flat mesh was made; 0 otherwise.");
-  m.def("hull_of_mesh",
-        [](const TriangleMesh& mesh, int max_vertices) { return hull_of_mesh(mesh, {.max_vertices = max_vertices}); },
-        "mesh"_a, nb::kw_only(), "max_vertices"_a = MeshHullOptions{}.max_vertices, "The convex hull of a mesh.");
+  m.def(
+      "hull_of_mesh",
+      [](const TriangleMesh& mesh, int max_vertices) { return hull_of_mesh(mesh, {.max_vertices = max_vertices}); },
+      "mesh"_a, nb::kw_only(), "max_vertices"_a = MeshHullOptions{}.max_vertices, "The convex hull of a mesh.");
 }
 
 void bind_masses(nb::module_& m) {
   nb::class_<MassProperties>(m, "MassProperties", "Mass, centre of mass, and inertia about the centre.")
-      .def("__init__",
-           [](MassProperties* self, double mass, const std::optional<Numbers>& center,
-              const std::optional<Numbers>& inertia) {
-             new (self) MassProperties{mass, center ? read_vector3(*center, "center") : Vector3::Zero(),
-                                       inertia ? Matrix3(read_matrix(*inertia, "inertia", 3, 3)) : Matrix3::Zero()};
-           },
-           "mass"_a = 0.0, "center"_a = nb::none(), "inertia"_a = nb::none(), "Zero where nothing is given.")
+      .def(
+          "__init__",
+          [](MassProperties* self, double mass, const std::optional<Numbers>& center,
+             const std::optional<Numbers>& inertia) {
+            new (self) MassProperties{mass, center ? read_vector3(*center, "center") : Vector3::Zero(),
+                                      inertia ? Matrix3(read_matrix(*inertia, "inertia", 3, 3)) : Matrix3::Zero()};
+          },
+          "mass"_a = 0.0, "center"_a = nb::none(), "inertia"_a = nb::none(), "Zero where nothing is given.")
       .def_ro("mass", &MassProperties::mass, "kg.")
-      .def_prop_ro("center", [](const MassProperties& s) { return to_array(s.center); }, "In the shape's frame.")
-      .def_prop_ro("inertia", [](const MassProperties& s) { return to_array(s.inertia); }, "3 x 3, the shape's axes.")
+      .def_prop_ro(
+          "center", [](const MassProperties& s) { return to_array(s.center); }, "In the shape's frame.")
+      .def_prop_ro(
+          "inertia", [](const MassProperties& s) { return to_array(s.inertia); }, "3 x 3, the shape's axes.")
       .def("__getstate__",
            [](const MassProperties& s) { return nb::make_tuple(s.mass, to_array(s.center), to_array(s.inertia)); })
       .def("__setstate__",
@@ -304,22 +351,26 @@ void bind_masses(nb::module_& m) {
       .def("__repr__", [](const MassProperties& s) {
         return std::string("MassProperties(mass=") + nb::repr(nb::float_(s.mass)).c_str() + ")";
       });
-  m.def("mass_properties", [](const Shape& shape, double density) { return mass_properties(shape, density); },
-        "shape"_a, "density"_a = 1000.0, "Of a homogeneous shape.");
-  m.def("mass_properties", [](const TriangleMesh& shape, double density) { return mass_properties(shape, density); },
-        "mesh"_a, "density"_a = 1000.0, "Of what a closed mesh encloses.");
-  m.def("bounds",
-        [](const Shape& shape, const std::optional<PoseLike>& X_WS) {
-          const Aabb box = bounds(shape, X_WS ? read_pose(*X_WS, "X_WS") : Pose());
-          return nb::make_tuple(to_array(box.lower), to_array(box.upper));
-        },
-        "shape"_a, "X_WS"_a = nb::none(), "The tightest box around a posed shape, world axes: (lower, upper).");
-  m.def("recentred",
-        [](const Numbers& vertices) {
-          const Recentred moved = recentred(Polytope::from_vertices(read_matrix(vertices, "vertices", -1, 3)));
-          return nb::make_tuple(moved.shape, moved.X_OldNew);
-        },
-        "vertices"_a, "The hull of points anywhere, about its own centroid: (shape, X_OldNew).");
+  m.def(
+      "mass_properties", [](const Shape& shape, double density) { return mass_properties(shape, density); }, "shape"_a,
+      "density"_a = 1000.0, "Of a homogeneous shape.");
+  m.def(
+      "mass_properties", [](const TriangleMesh& shape, double density) { return mass_properties(shape, density); },
+      "mesh"_a, "density"_a = 1000.0, "Of what a closed mesh encloses.");
+  m.def(
+      "bounds",
+      [](const Shape& shape, const std::optional<PoseLike>& X_WS) {
+        const Aabb box = bounds(shape, X_WS ? read_pose(*X_WS, "X_WS") : Pose());
+        return nb::make_tuple(to_array(box.lower), to_array(box.upper));
+      },
+      "shape"_a, "X_WS"_a = nb::none(), "The tightest box around a posed shape, world axes: (lower, upper).");
+  m.def(
+      "recentred",
+      [](const Numbers& vertices) {
+        const Recentred moved = recentred(Polytope::from_vertices(read_matrix(vertices, "vertices", -1, 3)));
+        return nb::make_tuple(moved.shape, moved.X_OldNew);
+      },
+      "vertices"_a, "The hull of points anywhere, about its own centroid: (shape, X_OldNew).");
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include "python/src/world.hpp"
 #include "tangere/io/query_recording.hpp"
 #include "tangere/io/recording.hpp"
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/io/recording_page.hpp"
 #include "tangere/io/recording_reader.hpp"
-#include "tangere/io/recording/recording_text.hpp"
 
 namespace tangere::python {
 namespace {
@@ -58,11 +58,13 @@ void bind_io(nb::module_& m) {
   m.def("recording", record_states, "world"_a, "states"_a, nb::kw_only(), "contacts"_a = true,
         "frames_per_second"_a = 60.0,
         "The text of a recording (JSON, docs/simulate.md) of states one time step apart, for `tangere view`.");
-  m.def("recording_page", [](std::string_view page, std::string_view text) { return recording_page(page, text); },
-        "page"_a, "recording"_a, "The viewer's page with a recording inside: one file that plays in any browser.");
-  m.def("query_recording",
-        [](std::string_view lines, const std::string& name) { return recording_text(record_queries(lines, name)); },
-        "lines"_a, "name"_a = "pairs", "The recording of pair queries given as JSON lines (docs/query.md).");
+  m.def(
+      "recording_page", [](std::string_view page, std::string_view text) { return recording_page(page, text); },
+      "page"_a, "recording"_a, "The viewer's page with a recording inside: one file that plays in any browser.");
+  m.def(
+      "query_recording",
+      [](std::string_view lines, const std::string& name) { return recording_text(record_queries(lines, name)); },
+      "lines"_a, "name"_a = "pairs", "The recording of pair queries given as JSON lines (docs/query.md).");
 }
 
 }  // namespace tangere::python

@@ -1,5 +1,5 @@
-/// Pair queries. An answer owns copies of its shapes (a reference each) and its poses; derivatives ask the query again in
-/// the thread's memory and differentiate there: the same bits, and nothing can be used after it is gone.
+/// Pair queries. An answer owns copies of its shapes (a reference each) and its poses; derivatives ask the query again
+/// in the thread's memory and differentiate there: the same bits, and nothing can be used after it is gone.
 
 #include "python/src/support.hpp"
 #include "tangere/proximity/distance.hpp"
@@ -14,9 +14,8 @@ namespace {
 
 using nb::literals::operator""_a;
 
-constexpr Name<ScalingMethod> kScalingMethods[] = {{ScalingMethod::automatic, "automatic"},
-                                                   {ScalingMethod::conic, "conic"},
-                                                   {ScalingMethod::support, "support"}};
+constexpr Name<ScalingMethod> kScalingMethods[] = {
+    {ScalingMethod::automatic, "automatic"}, {ScalingMethod::conic, "conic"}, {ScalingMethod::support, "support"}};
 constexpr Name<ProximityMethod> kProximityMethods[] = {{ProximityMethod::automatic, "automatic"},
                                                        {ProximityMethod::interior_point, "interior_point"},
                                                        {ProximityMethod::active_set, "active_set"}};
@@ -91,17 +90,27 @@ Answer answer(const Shape& A, const PoseLike& X_WA, const Shape& B, const PoseLi
 template <class Answer>
 nb::class_<Answer> answer_class(nb::module_& m, const char* name, const char* doc) {
   nb::class_<Answer> c(m, name, doc);
-  c.def_prop_ro("A", [](const Answer& a) { return a.asked.A; }, "The first shape.")
-      .def_prop_ro("B", [](const Answer& a) { return a.asked.B; }, "The second shape.")
-      .def_prop_ro("X_WA", [](const Answer& a) { return a.asked.X_WA; }, "The pose of A.")
-      .def_prop_ro("X_WB", [](const Answer& a) { return a.asked.X_WB; }, "The pose of B.")
-      .def_prop_ro("status", [](const Answer& a) { return std::string(to_string(a.value.status)); },
-                   "`solved`, or what stopped the search.")
-      .def_prop_ro("p_A", [](const Answer& a) { return to_array(a.value.p_A); }, "The point on A, world axes.")
-      .def_prop_ro("p_B", [](const Answer& a) { return to_array(a.value.p_B); }, "The point on B, world axes.")
-      .def_prop_ro("normal", [](const Answer& a) { return to_array(a.value.normal); }, "Unit, from A to B.")
-      .def_prop_ro("iterations", [](const Answer& a) { return a.value.iterations; }, "Steps of the search.")
-      .def_prop_ro("gap", [](const Answer& a) { return a.value.gap; }, "How far the value may be off, relative.");
+  c.def_prop_ro(
+       "A", [](const Answer& a) { return a.asked.A; }, "The first shape.")
+      .def_prop_ro(
+          "B", [](const Answer& a) { return a.asked.B; }, "The second shape.")
+      .def_prop_ro(
+          "X_WA", [](const Answer& a) { return a.asked.X_WA; }, "The pose of A.")
+      .def_prop_ro(
+          "X_WB", [](const Answer& a) { return a.asked.X_WB; }, "The pose of B.")
+      .def_prop_ro(
+          "status", [](const Answer& a) { return std::string(to_string(a.value.status)); },
+          "`solved`, or what stopped the search.")
+      .def_prop_ro(
+          "p_A", [](const Answer& a) { return to_array(a.value.p_A); }, "The point on A, world axes.")
+      .def_prop_ro(
+          "p_B", [](const Answer& a) { return to_array(a.value.p_B); }, "The point on B, world axes.")
+      .def_prop_ro(
+          "normal", [](const Answer& a) { return to_array(a.value.normal); }, "Unit, from A to B.")
+      .def_prop_ro(
+          "iterations", [](const Answer& a) { return a.value.iterations; }, "Steps of the search.")
+      .def_prop_ro(
+          "gap", [](const Answer& a) { return a.value.gap; }, "How far the value may be off, relative.");
   return c;
 }
 
@@ -113,49 +122,66 @@ constexpr const char* kParameterDoc =
 
 void bind_scaling(nb::module_& m) {
   nb::class_<ScalingJacobian>(m, "ScalingJacobian", "How the answer of `scaling` moves with the poses (12 columns).")
-      .def_prop_ro("x_alpha", [](const ScalingJacobian& s) { return to_array(s.x_alpha); }, "(4, 12): of x, then alpha.")
-      .def_prop_ro("p_A", [](const ScalingJacobian& s) { return to_array(s.p_A); }, "(3, 12).")
-      .def_prop_ro("p_B", [](const ScalingJacobian& s) { return to_array(s.p_B); }, "(3, 12).")
+      .def_prop_ro(
+          "x_alpha", [](const ScalingJacobian& s) { return to_array(s.x_alpha); }, "(4, 12): of x, then alpha.")
+      .def_prop_ro(
+          "p_A", [](const ScalingJacobian& s) { return to_array(s.p_A); }, "(3, 12).")
+      .def_prop_ro(
+          "p_B", [](const ScalingJacobian& s) { return to_array(s.p_B); }, "(3, 12).")
       .def_ro("unique", &ScalingJacobian::unique, "False where x is not unique or alpha has a kink.");
 
   auto c = answer_class<ScalingAnswer>(m, "Scaling", "The answer of `scaling`: alpha > 1 apart, < 1 overlapping.");
-  c.def_prop_ro("alpha", [](const ScalingAnswer& a) { return a.value.alpha; }, "The minimum scaling.")
-      .def_prop_ro("x", [](const ScalingAnswer& a) { return to_array(a.value.x); }, "Where the scaled shapes touch.")
-      .def_prop_ro("center_line_gap", [](const ScalingAnswer& a) { return a.value.center_line_gap; },
-                   "The gap between p_A and p_B, negative when overlapping; an upper bound of the distance.")
-      .def_prop_ro("point_freedom", [](const ScalingAnswer& a) { return a.value.point_freedom; },
-                   "0: x is unique; 1, 2: it may slide along a line or a face; -1: not computed.")
-      .def_prop_ro("normal_freedom", [](const ScalingAnswer& a) { return a.value.normal_freedom; },
-                   "0: the normal is unique; 1, 2: alpha has a kink; -1: not computed.")
-      .def_prop_ro("method", [](const ScalingAnswer& a) { return std::string(to_string(a.value.method)); },
-                   "The route that found the answer: `support` or `conic`.")
-      .def_prop_ro("residual", [](const ScalingAnswer& a) { return a.value.residual; }, "Relative dual residual.")
-      .def_prop_ro("part_A", [](const ScalingAnswer& a) { return a.value.part_A; }, "Of a bundle: the part that decides.")
-      .def_prop_ro("part_B", [](const ScalingAnswer& a) { return a.value.part_B; }, "Of a bundle: the part that decides.")
-      .def("gradient", [](const ScalingAnswer& a) { return to_array(scaling_gradient(again(a))); }, kGradientDoc)
-      .def("parameter_gradient",
-           [](const ScalingAnswer& a) {
-             VectorX d_A;
-             VectorX d_B;
-             scaling_parameter_gradient(again(a), d_A, d_B);
-             return nb::make_tuple(to_array(d_A), to_array(d_B));
-           },
-           kParameterDoc)
-      .def("jacobian", [](const ScalingAnswer& a) { return scaling_jacobian(again(a)); },
-           "How x, alpha and the points move with the poses.")
-      .def("parameter_jacobian",
-           [](const ScalingAnswer& a) {
-             Matrix4X d_A;
-             Matrix4X d_B;
-             scaling_parameter_jacobian(again(a), d_A, d_B);
-             return nb::make_tuple(to_array(d_A), to_array(d_B));
-           },
-           "d(x, alpha) / d(parameters of A), d(parameters of B): 4 rows each.")
-      .def("quaternion_gradient",
-           [](const ScalingAnswer& a) {
-             return to_array(quaternion_form(scaling_gradient(again(a)), a.asked.X_WA, a.asked.X_WB));
-           },
-           "The gradient in the papers' form, (14,): d/dr_A, d/dq_A (x y z w), d/dr_B, d/dq_B.")
+  c.def_prop_ro(
+       "alpha", [](const ScalingAnswer& a) { return a.value.alpha; }, "The minimum scaling.")
+      .def_prop_ro(
+          "x", [](const ScalingAnswer& a) { return to_array(a.value.x); }, "Where the scaled shapes touch.")
+      .def_prop_ro(
+          "center_line_gap", [](const ScalingAnswer& a) { return a.value.center_line_gap; },
+          "The gap between p_A and p_B, negative when overlapping; an upper bound of the distance.")
+      .def_prop_ro(
+          "point_freedom", [](const ScalingAnswer& a) { return a.value.point_freedom; },
+          "0: x is unique; 1, 2: it may slide along a line or a face; -1: not computed.")
+      .def_prop_ro(
+          "normal_freedom", [](const ScalingAnswer& a) { return a.value.normal_freedom; },
+          "0: the normal is unique; 1, 2: alpha has a kink; -1: not computed.")
+      .def_prop_ro(
+          "method", [](const ScalingAnswer& a) { return std::string(to_string(a.value.method)); },
+          "The route that found the answer: `support` or `conic`.")
+      .def_prop_ro(
+          "residual", [](const ScalingAnswer& a) { return a.value.residual; }, "Relative dual residual.")
+      .def_prop_ro(
+          "part_A", [](const ScalingAnswer& a) { return a.value.part_A; }, "Of a bundle: the part that decides.")
+      .def_prop_ro(
+          "part_B", [](const ScalingAnswer& a) { return a.value.part_B; }, "Of a bundle: the part that decides.")
+      .def(
+          "gradient", [](const ScalingAnswer& a) { return to_array(scaling_gradient(again(a))); }, kGradientDoc)
+      .def(
+          "parameter_gradient",
+          [](const ScalingAnswer& a) {
+            VectorX d_A;
+            VectorX d_B;
+            scaling_parameter_gradient(again(a), d_A, d_B);
+            return nb::make_tuple(to_array(d_A), to_array(d_B));
+          },
+          kParameterDoc)
+      .def(
+          "jacobian", [](const ScalingAnswer& a) { return scaling_jacobian(again(a)); },
+          "How x, alpha and the points move with the poses.")
+      .def(
+          "parameter_jacobian",
+          [](const ScalingAnswer& a) {
+            Matrix4X d_A;
+            Matrix4X d_B;
+            scaling_parameter_jacobian(again(a), d_A, d_B);
+            return nb::make_tuple(to_array(d_A), to_array(d_B));
+          },
+          "d(x, alpha) / d(parameters of A), d(parameters of B): 4 rows each.")
+      .def(
+          "quaternion_gradient",
+          [](const ScalingAnswer& a) {
+            return to_array(quaternion_form(scaling_gradient(again(a)), a.asked.X_WA, a.asked.X_WB));
+          },
+          "The gradient in the papers' form, (14,): d/dr_A, d/dq_A (x y z w), d/dr_B, d/dq_B.")
       .def("__repr__", [](const ScalingAnswer& a) {
         return std::string("Scaling(alpha=") + nb::repr(nb::float_(a.value.alpha)).c_str() + ", status='" +
                std::string(to_string(a.value.status)) + "')";
@@ -177,26 +203,35 @@ void bind_scaling(nb::module_& m) {
 
 void bind_distance(nb::module_& m) {
   nb::class_<DistanceJacobian>(m, "DistanceJacobian", "How the answer of `distance` moves with the poses (12 columns).")
-      .def_prop_ro("p_A", [](const DistanceJacobian& s) { return to_array(s.p_A); }, "(3, 12).")
-      .def_prop_ro("p_B", [](const DistanceJacobian& s) { return to_array(s.p_B); }, "(3, 12).")
-      .def_prop_ro("normal", [](const DistanceJacobian& s) { return to_array(s.normal); }, "(3, 12).")
+      .def_prop_ro(
+          "p_A", [](const DistanceJacobian& s) { return to_array(s.p_A); }, "(3, 12).")
+      .def_prop_ro(
+          "p_B", [](const DistanceJacobian& s) { return to_array(s.p_B); }, "(3, 12).")
+      .def_prop_ro(
+          "normal", [](const DistanceJacobian& s) { return to_array(s.normal); }, "(3, 12).")
       .def_ro("exists", &DistanceJacobian::exists, "False where the points are not unique: all is then NaN.");
   auto c = answer_class<DistanceAnswer>(m, "Distance", "The answer of `distance`.");
-  c.def_prop_ro("distance", [](const DistanceAnswer& a) { return a.value.distance; },
-                "Positive apart, negative overlapping (the penetration depth).")
-      .def_prop_ro("part_A", [](const DistanceAnswer& a) { return a.value.part_A; }, "Of a bundle: the part that decides.")
-      .def_prop_ro("part_B", [](const DistanceAnswer& a) { return a.value.part_B; }, "Of a bundle: the part that decides.")
-      .def("gradient", [](const DistanceAnswer& a) { return to_array(distance_gradient(again(a))); }, kGradientDoc)
-      .def("parameter_gradient",
-           [](const DistanceAnswer& a) {
-             VectorX d_A;
-             VectorX d_B;
-             distance_parameter_gradient(again(a), d_A, d_B);
-             return nb::make_tuple(to_array(d_A), to_array(d_B));
-           },
-           kParameterDoc)
-      .def("jacobian", [](const DistanceAnswer& a) { return distance_jacobian(again(a)); },
-           "How the points and the normal move with the poses.")
+  c.def_prop_ro(
+       "distance", [](const DistanceAnswer& a) { return a.value.distance; },
+       "Positive apart, negative overlapping (the penetration depth).")
+      .def_prop_ro(
+          "part_A", [](const DistanceAnswer& a) { return a.value.part_A; }, "Of a bundle: the part that decides.")
+      .def_prop_ro(
+          "part_B", [](const DistanceAnswer& a) { return a.value.part_B; }, "Of a bundle: the part that decides.")
+      .def(
+          "gradient", [](const DistanceAnswer& a) { return to_array(distance_gradient(again(a))); }, kGradientDoc)
+      .def(
+          "parameter_gradient",
+          [](const DistanceAnswer& a) {
+            VectorX d_A;
+            VectorX d_B;
+            distance_parameter_gradient(again(a), d_A, d_B);
+            return nb::make_tuple(to_array(d_A), to_array(d_B));
+          },
+          kParameterDoc)
+      .def(
+          "jacobian", [](const DistanceAnswer& a) { return distance_jacobian(again(a)); },
+          "How the points and the normal move with the poses.")
       .def("__repr__", [](const DistanceAnswer& a) {
         return std::string("Distance(distance=") + nb::repr(nb::float_(a.value.distance)).c_str() + ", status='" +
                std::string(to_string(a.value.status)) + "')";
@@ -211,35 +246,51 @@ void bind_distance(nb::module_& m) {
 }
 
 void bind_phi(nb::module_& m) {
-  nb::class_<ProximityJacobian>(m, "ProximityJacobian", "How the answer of `proximity` moves with the poses (12 columns).")
-      .def_prop_ro("c_A", [](const ProximityJacobian& s) { return to_array(s.c_A); }, "(3, 12).")
-      .def_prop_ro("c_B", [](const ProximityJacobian& s) { return to_array(s.c_B); }, "(3, 12).")
-      .def_prop_ro("p_A", [](const ProximityJacobian& s) { return to_array(s.p_A); }, "(3, 12).")
-      .def_prop_ro("p_B", [](const ProximityJacobian& s) { return to_array(s.p_B); }, "(3, 12).")
-      .def_prop_ro("normal", [](const ProximityJacobian& s) { return to_array(s.normal); }, "(3, 12).")
+  nb::class_<ProximityJacobian>(m, "ProximityJacobian",
+                                "How the answer of `proximity` moves with the poses (12 columns).")
+      .def_prop_ro(
+          "c_A", [](const ProximityJacobian& s) { return to_array(s.c_A); }, "(3, 12).")
+      .def_prop_ro(
+          "c_B", [](const ProximityJacobian& s) { return to_array(s.c_B); }, "(3, 12).")
+      .def_prop_ro(
+          "p_A", [](const ProximityJacobian& s) { return to_array(s.p_A); }, "(3, 12).")
+      .def_prop_ro(
+          "p_B", [](const ProximityJacobian& s) { return to_array(s.p_B); }, "(3, 12).")
+      .def_prop_ro(
+          "normal", [](const ProximityJacobian& s) { return to_array(s.normal); }, "(3, 12).")
       .def_ro("unique", &ProximityJacobian::unique, "False where the closest points may slide, or the cores cross.");
   auto c = answer_class<ProximityAnswer>(m, "Proximity", "The answer of `proximity`.");
-  c.def_prop_ro("phi", [](const ProximityAnswer& a) { return a.value.phi; }, "The squared-gap value, m².")
-      .def_prop_ro("core_distance", [](const ProximityAnswer& a) { return a.value.core_distance; }, "0 where cores cross.")
-      .def_prop_ro("c_A", [](const ProximityAnswer& a) { return to_array(a.value.c_A); }, "Closest point of A's core.")
-      .def_prop_ro("c_B", [](const ProximityAnswer& a) { return to_array(a.value.c_B); }, "Closest point of B's core.")
-      .def_prop_ro("crossing", [](const ProximityAnswer& a) { return a.value.crossing; }, "Whether the cores cross.")
-      .def_prop_ro("point_freedom", [](const ProximityAnswer& a) { return a.value.point_freedom; },
-                   "0: the closest points are unique; else how many ways they may slide.")
-      .def("gradient", [](const ProximityAnswer& a) { return to_array(proximity_gradient(again(a))); }, kGradientDoc)
-      .def("quaternion_gradient",
-           [](const ProximityAnswer& a) { return to_array(proximity_quaternion_gradient(again(a))); },
-           "The gradient in the paper's form, (14,).")
-      .def("parameter_gradient",
-           [](const ProximityAnswer& a) {
-             VectorX d_A;
-             VectorX d_B;
-             proximity_parameter_gradient(again(a), d_A, d_B);
-             return nb::make_tuple(to_array(d_A), to_array(d_B));
-           },
-           kParameterDoc)
-      .def("jacobian", [](const ProximityAnswer& a) { return proximity_jacobian(again(a)); },
-           "How the points and the normal move with the poses.")
+  c.def_prop_ro(
+       "phi", [](const ProximityAnswer& a) { return a.value.phi; }, "The squared-gap value, m².")
+      .def_prop_ro(
+          "core_distance", [](const ProximityAnswer& a) { return a.value.core_distance; }, "0 where cores cross.")
+      .def_prop_ro(
+          "c_A", [](const ProximityAnswer& a) { return to_array(a.value.c_A); }, "Closest point of A's core.")
+      .def_prop_ro(
+          "c_B", [](const ProximityAnswer& a) { return to_array(a.value.c_B); }, "Closest point of B's core.")
+      .def_prop_ro(
+          "crossing", [](const ProximityAnswer& a) { return a.value.crossing; }, "Whether the cores cross.")
+      .def_prop_ro(
+          "point_freedom", [](const ProximityAnswer& a) { return a.value.point_freedom; },
+          "0: the closest points are unique; else how many ways they may slide.")
+      .def(
+          "gradient", [](const ProximityAnswer& a) { return to_array(proximity_gradient(again(a))); }, kGradientDoc)
+      .def(
+          "quaternion_gradient",
+          [](const ProximityAnswer& a) { return to_array(proximity_quaternion_gradient(again(a))); },
+          "The gradient in the paper's form, (14,).")
+      .def(
+          "parameter_gradient",
+          [](const ProximityAnswer& a) {
+            VectorX d_A;
+            VectorX d_B;
+            proximity_parameter_gradient(again(a), d_A, d_B);
+            return nb::make_tuple(to_array(d_A), to_array(d_B));
+          },
+          kParameterDoc)
+      .def(
+          "jacobian", [](const ProximityAnswer& a) { return proximity_jacobian(again(a)); },
+          "How the points and the normal move with the poses.")
       .def("__repr__", [](const ProximityAnswer& a) {
         return std::string("Proximity(phi=") + nb::repr(nb::float_(a.value.phi)).c_str() + ", status='" +
                std::string(to_string(a.value.status)) + "')";
@@ -274,20 +325,32 @@ const ContactJacobian& jacobian_of(const ManifoldPoint& p) {
 
 void bind_manifold(nb::module_& m) {
   nb::class_<ContactJacobian>(m, "ContactJacobian", "How a contact point moves with the poses of A and B (12 columns).")
-      .def_prop_ro("point", [](const ContactJacobian& s) { return to_array(s.point); }, "(3, 12).")
-      .def_prop_ro("p_A", [](const ContactJacobian& s) { return to_array(s.p_A); }, "(3, 12).")
-      .def_prop_ro("p_B", [](const ContactJacobian& s) { return to_array(s.p_B); }, "(3, 12).")
-      .def_prop_ro("normal", [](const ContactJacobian& s) { return to_array(s.normal); }, "(3, 12).")
-      .def_prop_ro("distance", [](const ContactJacobian& s) { return to_array(s.distance); }, "(12,).")
+      .def_prop_ro(
+          "point", [](const ContactJacobian& s) { return to_array(s.point); }, "(3, 12).")
+      .def_prop_ro(
+          "p_A", [](const ContactJacobian& s) { return to_array(s.p_A); }, "(3, 12).")
+      .def_prop_ro(
+          "p_B", [](const ContactJacobian& s) { return to_array(s.p_B); }, "(3, 12).")
+      .def_prop_ro(
+          "normal", [](const ContactJacobian& s) { return to_array(s.normal); }, "(3, 12).")
+      .def_prop_ro(
+          "distance", [](const ContactJacobian& s) { return to_array(s.distance); }, "(12,).")
       .def_ro("exists", &ContactJacobian::exists, "False where there is no derivative: all is then NaN.");
   nb::class_<ManifoldPoint>(m, "ContactPoint", "A point of a contact manifold, world axes.")
-      .def_prop_ro("type", [](const ManifoldPoint& p) { return p.point.type(); }, "`vertex-face`, `edge-edge`, …")
-      .def_prop_ro("point", [](const ManifoldPoint& p) { return to_array(p.point.point); }, "Between p_A and p_B.")
-      .def_prop_ro("p_A", [](const ManifoldPoint& p) { return to_array(p.point.p_A); }, "On A.")
-      .def_prop_ro("p_B", [](const ManifoldPoint& p) { return to_array(p.point.p_B); }, "On B.")
-      .def_prop_ro("normal", [](const ManifoldPoint& p) { return to_array(p.point.normal); }, "Unit, from A to B.")
-      .def_prop_ro("distance", [](const ManifoldPoint& p) { return p.point.distance; }, "Negative overlapping.")
-      .def_prop_ro("weight", [](const ManifoldPoint& p) { return p.point.weight; }, "point = p_A + weight (p_B - p_A).")
+      .def_prop_ro(
+          "type", [](const ManifoldPoint& p) { return p.point.type(); }, "`vertex-face`, `edge-edge`, …")
+      .def_prop_ro(
+          "point", [](const ManifoldPoint& p) { return to_array(p.point.point); }, "Between p_A and p_B.")
+      .def_prop_ro(
+          "p_A", [](const ManifoldPoint& p) { return to_array(p.point.p_A); }, "On A.")
+      .def_prop_ro(
+          "p_B", [](const ManifoldPoint& p) { return to_array(p.point.p_B); }, "On B.")
+      .def_prop_ro(
+          "normal", [](const ManifoldPoint& p) { return to_array(p.point.normal); }, "Unit, from A to B.")
+      .def_prop_ro(
+          "distance", [](const ManifoldPoint& p) { return p.point.distance; }, "Negative overlapping.")
+      .def_prop_ro(
+          "weight", [](const ManifoldPoint& p) { return p.point.weight; }, "point = p_A + weight (p_B - p_A).")
       .def_prop_ro("jacobian", jacobian_of, nb::rv_policy::copy, "Derivatives, if they were asked for.")
       .def("__repr__", [](const ManifoldPoint& p) {
         return "ContactPoint(" + p.point.type() + ", distance=" + nb::repr(nb::float_(p.point.distance)).c_str() + ")";

@@ -189,34 +189,43 @@ WorldState keyframe_state(const SharedWorld& s, const std::string& name) {
   throw InputError("keyframe", "there is none named '" + name + "'; " + next_to(s.keyframes));
 }
 
-void set_numbers(VectorX& to, const Numbers& from, const char* name) { to = read_vector_or_scalar(from, name, to.size()); }
+void set_numbers(VectorX& to, const Numbers& from, const char* name) {
+  to = read_vector_or_scalar(from, name, to.size());
+}
 
 void bind_state(nb::module_& m) {
-  nb::class_<WorldState>(m, "State",
-                         "Configuration q and velocity v. Both are arrays that can be written to. A state that a step made "
-                         "also remembers that step's contacts, for the next one to start from; `forget` drops them.")
-      .def("__init__",
-           [](WorldState* self, const Numbers& q, const Numbers& v) {
-             new (self) WorldState{{read_vector(q, "q"), read_vector(v, "v")}};
-           },
-           "q"_a, "v"_a, "From two vectors.")
+  nb::class_<WorldState>(
+      m, "State",
+      "Configuration q and velocity v. Both are arrays that can be written to. A state that a step made "
+      "also remembers that step's contacts, for the next one to start from; `forget` drops them.")
+      .def(
+          "__init__",
+          [](WorldState* self, const Numbers& q, const Numbers& v) {
+            new (self) WorldState{{read_vector(q, "q"), read_vector(v, "v")}};
+          },
+          "q"_a, "v"_a, "From two vectors.")
       .def_prop_rw(
-          "q", [](const nb::handle_t<WorldState>& s) {
+          "q",
+          [](const nb::handle_t<WorldState>& s) {
             State& state = ready<WorldState>(s).value;
             return view_array({static_cast<std::size_t>(state.q.size())}, state.q.data(), s);
           },
           [](WorldState& s, const Numbers& q) { set_numbers(s.value.q, q, "q"); }, "The configuration, (nq,).")
       .def_prop_rw(
-          "v", [](const nb::handle_t<WorldState>& s) {
+          "v",
+          [](const nb::handle_t<WorldState>& s) {
             State& state = ready<WorldState>(s).value;
             return view_array({static_cast<std::size_t>(state.v.size())}, state.v.data(), s);
           },
           [](WorldState& s, const Numbers& v) { set_numbers(s.value.v, v, "v"); }, "The velocity, (nv,).")
-      .def_prop_ro("status", [](const WorldState& s) { return to_name(kStatuses, s.status); },
-                   "Of the step that made it: `solved`, `approximate_contact` (the best impulses found were applied) or "
-                   "`not_finite` (the numbers ran away: this is the state before the step).")
-      .def("forget", [](WorldState& s) { s.warm = {}; }, "The next step from here starts cold.")
-      .def("copy", [](const WorldState& s) { return s; }, "Another state with the same numbers.")
+      .def_prop_ro(
+          "status", [](const WorldState& s) { return to_name(kStatuses, s.status); },
+          "Of the step that made it: `solved`, `approximate_contact` (the best impulses found were applied) or "
+          "`not_finite` (the numbers ran away: this is the state before the step).")
+      .def(
+          "forget", [](WorldState& s) { s.warm = {}; }, "The next step from here starts cold.")
+      .def(
+          "copy", [](const WorldState& s) { return s; }, "Another state with the same numbers.")
       .def("__copy__", [](const WorldState& s) { return s; })
       .def("__deepcopy__", [](const WorldState& s, nb::handle) { return s; })
       .def("__getstate__", [](const WorldState& s) { return nb::make_tuple(to_array(s.value.q), to_array(s.value.v)); })
@@ -225,12 +234,13 @@ void bind_state(nb::module_& m) {
              if (state.size() != 2) throw InputError("state", "has another form");
              new (&s) WorldState{{saved_vector(state[0]), saved_vector(state[1])}};
            })
-      .def("__eq__",
-           [](const WorldState& a, const WorldState& b) {
-             return a.value.q.size() == b.value.q.size() && a.value.v.size() == b.value.v.size() &&
-                    a.value.q == b.value.q && a.value.v == b.value.v;
-           },
-           nb::is_operator())
+      .def(
+          "__eq__",
+          [](const WorldState& a, const WorldState& b) {
+            return a.value.q.size() == b.value.q.size() && a.value.v.size() == b.value.v.size() &&
+                   a.value.q == b.value.q && a.value.v == b.value.v;
+          },
+          nb::is_operator())
       .def("__repr__", [](const nb::handle_t<WorldState>& s) {
         return std::string("State(q=") + nb::repr(s.attr("q")).c_str() + ", v=" + nb::repr(s.attr("v")).c_str() + ")";
       });
@@ -239,25 +249,30 @@ void bind_state(nb::module_& m) {
 void bind_robot(nb::module_& m) {
   nb::class_<Keyframe>(m, "Keyframe", "A state saved in a file.")
       .def_ro("name", &Keyframe::name, "Of the state.")
-      .def_prop_ro("q", [](const Keyframe& k) { return to_array(k.q); }, "(nq,).")
-      .def_prop_ro("v", [](const Keyframe& k) { return to_array(k.v); }, "(nv,).")
-      .def_prop_ro("control", [](const Keyframe& k) { return to_array(k.control); }, "(nu,).");
+      .def_prop_ro(
+          "q", [](const Keyframe& k) { return to_array(k.q); }, "(nq,).")
+      .def_prop_ro(
+          "v", [](const Keyframe& k) { return to_array(k.v); }, "(nv,).")
+      .def_prop_ro(
+          "control", [](const Keyframe& k) { return to_array(k.control); }, "(nu,).");
   nb::class_<Robot>(m, "Robot", "What is in a robot file.")
-      .def_prop_ro("model", [](const Robot& r) { return SharedModel(r.model); }, "The bodies.")
+      .def_prop_ro(
+          "model", [](const Robot& r) { return SharedModel(r.model); }, "The bodies.")
       .def_ro("actuators", &Robot::actuators, "May be empty.")
       .def_ro("keyframes", &Robot::keyframes, "May be empty.")
-      .def_prop_ro("notices",
-                   [](const Robot& r) {
-                     std::vector<std::string> out;
-                     for (const Notice& notice : r.notices) out.push_back(to_string(notice));
-                     return out;
-                   },
-                   "What of the file was not understood, or only in part.")
+      .def_prop_ro(
+          "notices",
+          [](const Robot& r) {
+            std::vector<std::string> out;
+            for (const Notice& notice : r.notices) out.push_back(to_string(notice));
+            return out;
+          },
+          "What of the file was not understood, or only in part.")
       .def_ro("time_step", &Robot::time_step, "Of the file, if it names one.");
   m.def(
       "load_robot",
-      [](const std::filesystem::path& file, std::string_view base, const std::vector<std::string>& search_paths, bool strict,
-         double friction, double restitution) {
+      [](const std::filesystem::path& file, std::string_view base, const std::vector<std::string>& search_paths,
+         bool strict, double friction, double restitution) {
         return load_robot(file, load_options(base, search_paths, strict, friction, restitution));
       },
       "file"_a, nb::kw_only(), "base"_a = "fixed", "search_paths"_a = std::vector<std::string>(), "strict"_a = false,
@@ -265,10 +280,11 @@ void bind_robot(nb::module_& m) {
       "A robot from URDF or MJCF. `base`: what holds the root of a URDF, fixed or free; `strict`: notices are errors.");
   m.def(
       "_load",
-      [](const std::filesystem::path& file, std::optional<double> time_step, const std::optional<std::string>& formulation,
-         const std::optional<std::string>& integrator, const std::optional<ContactOptions>& contact,
-         const std::optional<SmoothOptions>& smooth, std::string_view base, const std::vector<std::string>& search_paths,
-         bool strict, double friction, double restitution) {
+      [](const std::filesystem::path& file, std::optional<double> time_step,
+         const std::optional<std::string>& formulation, const std::optional<std::string>& integrator,
+         const std::optional<ContactOptions>& contact, const std::optional<SmoothOptions>& smooth,
+         std::string_view base, const std::vector<std::string>& search_paths, bool strict, double friction,
+         double restitution) {
         return load_world(file, {time_step, formulation, integrator, contact, smooth},
                           load_options(base, search_paths, strict, friction, restitution));
       },
@@ -284,7 +300,8 @@ void require_state(const World& world, const WorldState& state) {
   if (state.value.q.size() != world.nq() || state.value.v.size() != world.nv())
     throw InputError("state", "must have " + std::to_string(world.nq()) + " positions and " +
                                   std::to_string(world.nv()) + " velocities, got " +
-                                  std::to_string(state.value.q.size()) + " and " + std::to_string(state.value.v.size()));
+                                  std::to_string(state.value.q.size()) + " and " +
+                                  std::to_string(state.value.v.size()));
 }
 
 VectorX read_control(const World& world, const Numbers& u) { return read_vector_or_scalar(u, "u", world.nu()); }
@@ -302,77 +319,88 @@ GradientMode read_gradient_mode(std::string_view name) { return from_name(kGradi
 const char* status_name(StepStatus status) { return to_name(kStatuses, status); }
 
 void bind_world_class(nb::class_<SharedWorld>& c) {
-  c.def("__init__",
-        [](SharedWorld* self, const SharedModel& model, std::vector<Actuator> actuators, std::optional<double> time_step,
-           const std::optional<std::string>& formulation, const std::optional<std::string>& integrator,
-           const std::optional<ContactOptions>& contact, const std::optional<SmoothOptions>& smooth) {
-          const WorldArguments arguments{time_step, formulation, integrator, contact, smooth};
-          new (self)
-              SharedWorld(make_world(*model.model, std::move(actuators), arguments.over({}), neutral_state(*model.model)));
-        },
-        "model"_a, "actuators"_a = std::vector<Actuator>(), nb::kw_only(), "time_step"_a = nb::none(),
-        "formulation"_a = nb::none(), "integrator"_a = nb::none(), "contact"_a = nb::none(), "smooth"_a = nb::none(),
-        "Without actuators the control is the generalised force itself. `formulation`: lcp (hard contact), single_level "
-        "or bilevel (smooth); `integrator`: semi_implicit or explicit_position.")
-      .def("replace",
-           [](const SharedWorld& s, std::optional<double> time_step, const std::optional<std::string>& formulation,
-              const std::optional<std::string>& integrator, const std::optional<ContactOptions>& contact,
-              const std::optional<SmoothOptions>& smooth) {
-             const WorldArguments arguments{time_step, formulation, integrator, contact, smooth};
-             SharedWorld out = s;
-             out.world = std::make_shared<const World>(s.world->with_options(arguments.over(s.world->options())));
-             out.memory = std::make_shared<Pool<StepMemory>>();
-             return out;
-           },
-           nb::kw_only(), "time_step"_a = nb::none(), "formulation"_a = nb::none(), "integrator"_a = nb::none(),
-           "contact"_a = nb::none(), "smooth"_a = nb::none(), "The same world with other options.")
-      .def_prop_ro("model",
-                   [](const SharedWorld& s) {
-                     return SharedModel(std::shared_ptr<const Model>(s.world, &s.world->model()));
-                   },
-                   "The bodies.")
-      .def_prop_ro("actuators", [](const SharedWorld& s) { return s.world->actuators(); }, "May be empty.")
-      .def_prop_ro("nq", [](const SharedWorld& s) { return s.world->nq(); }, "Coordinates of a configuration.")
-      .def_prop_ro("nv", [](const SharedWorld& s) { return s.world->nv(); }, "Coordinates of a velocity.")
-      .def_prop_ro("nu", [](const SharedWorld& s) { return s.world->nu(); }, "Size of a control.")
-      .def_prop_ro("time_step", [](const SharedWorld& s) { return s.world->options().time_step; }, "Seconds.")
-      .def_prop_ro("formulation",
-                   [](const SharedWorld& s) { return std::string(to_string(s.world->options().formulation)); },
-                   "`lcp`, `single_level` or `bilevel`.")
-      .def_prop_ro("integrator",
-                   [](const SharedWorld& s) { return to_name(kIntegrators, s.world->options().integrator); },
-                   "`semi_implicit` or `explicit_position`.")
-      .def_prop_ro("contact", [](const SharedWorld& s) { return s.world->options().contact; }, "A copy of the options.")
-      .def_prop_ro("smooth", [](const SharedWorld& s) { return s.world->options().smooth; }, "A copy of the options.")
+  c.def(
+       "__init__",
+       [](SharedWorld* self, const SharedModel& model, std::vector<Actuator> actuators, std::optional<double> time_step,
+          const std::optional<std::string>& formulation, const std::optional<std::string>& integrator,
+          const std::optional<ContactOptions>& contact, const std::optional<SmoothOptions>& smooth) {
+         const WorldArguments arguments{time_step, formulation, integrator, contact, smooth};
+         new (self) SharedWorld(
+             make_world(*model.model, std::move(actuators), arguments.over({}), neutral_state(*model.model)));
+       },
+       "model"_a, "actuators"_a = std::vector<Actuator>(), nb::kw_only(), "time_step"_a = nb::none(),
+       "formulation"_a = nb::none(), "integrator"_a = nb::none(), "contact"_a = nb::none(), "smooth"_a = nb::none(),
+       "Without actuators the control is the generalised force itself. `formulation`: lcp (hard contact), single_level "
+       "or bilevel (smooth); `integrator`: semi_implicit or explicit_position.")
+      .def(
+          "replace",
+          [](const SharedWorld& s, std::optional<double> time_step, const std::optional<std::string>& formulation,
+             const std::optional<std::string>& integrator, const std::optional<ContactOptions>& contact,
+             const std::optional<SmoothOptions>& smooth) {
+            const WorldArguments arguments{time_step, formulation, integrator, contact, smooth};
+            SharedWorld out = s;
+            out.world = std::make_shared<const World>(s.world->with_options(arguments.over(s.world->options())));
+            out.memory = std::make_shared<Pool<StepMemory>>();
+            return out;
+          },
+          nb::kw_only(), "time_step"_a = nb::none(), "formulation"_a = nb::none(), "integrator"_a = nb::none(),
+          "contact"_a = nb::none(), "smooth"_a = nb::none(), "The same world with other options.")
+      .def_prop_ro(
+          "model",
+          [](const SharedWorld& s) { return SharedModel(std::shared_ptr<const Model>(s.world, &s.world->model())); },
+          "The bodies.")
+      .def_prop_ro(
+          "actuators", [](const SharedWorld& s) { return s.world->actuators(); }, "May be empty.")
+      .def_prop_ro(
+          "nq", [](const SharedWorld& s) { return s.world->nq(); }, "Coordinates of a configuration.")
+      .def_prop_ro(
+          "nv", [](const SharedWorld& s) { return s.world->nv(); }, "Coordinates of a velocity.")
+      .def_prop_ro(
+          "nu", [](const SharedWorld& s) { return s.world->nu(); }, "Size of a control.")
+      .def_prop_ro(
+          "time_step", [](const SharedWorld& s) { return s.world->options().time_step; }, "Seconds.")
+      .def_prop_ro(
+          "formulation", [](const SharedWorld& s) { return std::string(to_string(s.world->options().formulation)); },
+          "`lcp`, `single_level` or `bilevel`.")
+      .def_prop_ro(
+          "integrator", [](const SharedWorld& s) { return to_name(kIntegrators, s.world->options().integrator); },
+          "`semi_implicit` or `explicit_position`.")
+      .def_prop_ro(
+          "contact", [](const SharedWorld& s) { return s.world->options().contact; }, "A copy of the options.")
+      .def_prop_ro(
+          "smooth", [](const SharedWorld& s) { return s.world->options().smooth; }, "A copy of the options.")
       .def_ro("notices", &SharedWorld::notices, "What of the file was not understood, or only in part.")
       .def_ro("keyframes", &SharedWorld::keyframes, "States saved in the file.")
-      .def("default_state", [](const SharedWorld& s) { return make_state(s, {}, {}); },
-           "The state that the file starts from; neutral for worlds made from a model.")
+      .def(
+          "default_state", [](const SharedWorld& s) { return make_state(s, {}, {}); },
+          "The state that the file starts from; neutral for worlds made from a model.")
       .def("state", make_state, "q"_a = nb::none(), "v"_a = nb::none(),
            "A state with q and v; those of the default state where not given.")
       .def("keyframe", keyframe_state, "name"_a, "A state saved in the file.")
-      .def_prop_ro("parameter_names",
-                   [](const SharedWorld& s) {
-                     std::vector<std::string> out;
-                     for (const StepParameter& p : all_step_parameters(*s.world))
-                       out.push_back(parameter_name(*s.world, p));
-                     return out;
-                   },
-                   "`<body>.mass`, `<body>.<shape>.friction`, `<body>.<shape>.radius`, `gravity.z`, …")
-      .def("parameters",
-           [](const SharedWorld& s, const std::optional<std::vector<std::string>>& names) {
-             return to_array(parameter_values(*s.world, read_parameters(*s.world, names)));
-           },
-           "names"_a = nb::none(), "Their values; all if no names are given.")
-      .def("with_parameters", changed_world, "values"_a, "The same world with other values: a dict from names to numbers.")
+      .def_prop_ro(
+          "parameter_names",
+          [](const SharedWorld& s) {
+            std::vector<std::string> out;
+            for (const StepParameter& p : all_step_parameters(*s.world)) out.push_back(parameter_name(*s.world, p));
+            return out;
+          },
+          "`<body>.mass`, `<body>.<shape>.friction`, `<body>.<shape>.radius`, `gravity.z`, …")
+      .def(
+          "parameters",
+          [](const SharedWorld& s, const std::optional<std::vector<std::string>>& names) {
+            return to_array(parameter_values(*s.world, read_parameters(*s.world, names)));
+          },
+          "names"_a = nb::none(), "Their values; all if no names are given.")
+      .def("with_parameters", changed_world, "values"_a,
+           "The same world with other values: a dict from names to numbers.")
       .def("__copy__", [](const nb::handle_t<SharedWorld>& s) { return nb::borrow<nb::object>(s); })
       .def("__deepcopy__", [](const nb::handle_t<SharedWorld>& s, nb::handle) { return nb::borrow<nb::object>(s); })
       .def("__getstate__", world_state)
       .def("__setstate__", [](SharedWorld& s, const nb::tuple& t) { new (&s) SharedWorld(world_from_state(t)); })
       .def("__repr__", [](const SharedWorld& s) {
         return "World('" + s.model().name() + "', nq=" + std::to_string(s.world->nq()) +
-               ", nv=" + std::to_string(s.world->nv()) + ", nu=" + std::to_string(s.world->nu()) + ", time_step=" +
-               nb::repr(nb::float_(s.world->options().time_step)).c_str() + ", formulation='" +
+               ", nv=" + std::to_string(s.world->nv()) + ", nu=" + std::to_string(s.world->nu()) +
+               ", time_step=" + nb::repr(nb::float_(s.world->options().time_step)).c_str() + ", formulation='" +
                std::string(to_string(s.world->options().formulation)) + "')";
       });
 }

@@ -14,26 +14,30 @@ NB_MODULE(_core, m) {
 
   // InputError(field, reason): a ValueError that also says what was wrong
   static nb::object input_error =
-      nb::module_::import_("builtins").attr("type")("InputError", nb::make_tuple(nb::handle(PyExc_ValueError)), nb::dict());
+      nb::module_::import_("builtins")
+          .attr("type")("InputError", nb::make_tuple(nb::handle(PyExc_ValueError)), nb::dict());
   input_error.attr("__module__") = "tangere";
   input_error.attr("__doc__") =
-      "Wrong input. `field` names the quantity, `reason` says what is wrong with it, with the value and what is allowed.";
+      "Wrong input. `field` names the quantity, `reason` says what is wrong with it, with the value and what is "
+      "allowed.";
   m.attr("InputError") = input_error;
-  nb::register_exception_translator([](const std::exception_ptr& thrown, void* type) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const tangere::InputError& error) {
-      const nb::handle error_type(static_cast<PyObject*>(type));
-      try {
-        const nb::object value = error_type(error.what());
-        value.attr("field") = error.field();
-        value.attr("reason") = error.reason();
-        PyErr_SetObject(error_type.ptr(), value.ptr());
-      } catch (nb::python_error& failure) {
-        failure.restore();
-      }
-    }
-  }, input_error.ptr());
+  nb::register_exception_translator(
+      [](const std::exception_ptr& thrown, void* type) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const tangere::InputError& error) {
+          const nb::handle error_type(static_cast<PyObject*>(type));
+          try {
+            const nb::object value = error_type(error.what());
+            value.attr("field") = error.field();
+            value.attr("reason") = error.reason();
+            PyErr_SetObject(error_type.ptr(), value.ptr());
+          } catch (nb::python_error& failure) {
+            failure.restore();
+          }
+        }
+      },
+      input_error.ptr());
 
   // a nested argument of another type, deep inside a list or a saved state
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {

@@ -55,8 +55,8 @@ std::string Doubles::shape() const {
 VectorX read_vector(const Numbers& numbers, const char* name, Eigen::Index size) {
   const Doubles read(numbers, name);
   if (read.rank() != 1 || (size >= 0 && read.size() != size))
-    throw InputError(name, "must have the shape (" + (size < 0 ? std::string("n") : std::to_string(size)) +
-                               ",), got " + read.shape());
+    throw InputError(name, "must have the shape (" + (size < 0 ? std::string("n") : std::to_string(size)) + ",), got " +
+                               read.shape());
   return Eigen::Map<const VectorX>(read.data(), read.size());
 }
 
@@ -72,8 +72,8 @@ VectorX read_vector_or_scalar(const Numbers& numbers, const char* name, Eigen::I
   const Doubles read(numbers, name);
   if (read.rank() == 0) return VectorX::Constant(size, read.data()[0]);
   if (read.rank() != 1 || read.size() != size)
-    throw InputError(name, "must be one number for all or have the shape (" + std::to_string(size) + ",), got " +
-                               read.shape());
+    throw InputError(
+        name, "must be one number for all or have the shape (" + std::to_string(size) + ",), got " + read.shape());
   return Eigen::Map<const VectorX>(read.data(), read.size());
 }
 
@@ -99,8 +99,7 @@ Pose read_pose(const PoseLike& pose, const char* name) {
   const double* x = read.data();
   if (read.rank() == 1 && read.size() == 3) return Pose::translation({x[0], x[1], x[2]});
   try {
-    if (read.rank() == 1 && read.size() == 7)
-      return Pose::from_quaternion({x[0], x[1], x[2]}, x[3], x[4], x[5], x[6]);
+    if (read.rank() == 1 && read.size() == 7) return Pose::from_quaternion({x[0], x[1], x[2]}, x[3], x[4], x[5], x[6]);
   } catch (const InputError& error) {
     throw InputError(std::string(name) + "." + error.field(), error.reason());
   }
@@ -110,8 +109,10 @@ Pose read_pose(const PoseLike& pose, const char* name) {
       throw InputError(name, "must have the last row 0 0 0 1 where it is a 4 x 4 matrix");
     return {m.topLeftCorner<3, 3>(), m.topRightCorner<3, 1>()};
   }
-  throw InputError(name, "must be a Pose, a position (3,), a position and a quaternion x y z w (7,), or a matrix (4, 4); "
-                         "got numbers of shape " + read.shape());
+  throw InputError(name,
+                   "must be a Pose, a position (3,), a position and a quaternion x y z w (7,), or a matrix (4, 4); "
+                   "got numbers of shape " +
+                       read.shape());
 }
 
 int checked_index(long index, int size, const char* name) {

@@ -132,8 +132,8 @@ void for_each_argument(const nb::kwargs& arguments, const F& function) {
 
 [[noreturn]] void throw_unknown_option(const std::string& type, const std::string& name, const nb::list& known);
 
-/// A class of options: `__init__` takes every field by its name, fields can be read and set, values are verified, and it
-/// can be compared, printed and pickled.
+/// A class of options: `__init__` takes every field by its name, fields can be read and set, values are verified, and
+/// it can be compared, printed and pickled.
 template <class Options>
 class OptionsClass {
  public:
@@ -160,12 +160,13 @@ class OptionsClass {
       }
       return text + ")";
     });
-    class_.def("__eq__", [](const Options& self, const Options& other) { return fields(self).equal(fields(other)); },
-               nb::is_operator());
+    class_.def(
+        "__eq__", [](const Options& self, const Options& other) { return fields(self).equal(fields(other)); },
+        nb::is_operator());
   }
 
   template <class Value>
-  OptionsClass& field(const char* name, Value Options::* member, const char* doc) {
+  OptionsClass& field(const char* name, Value Options::*member, const char* doc) {
     class_.def_prop_rw(
         name, [member](const Options& self) { return self.*member; },
         [member](Options& self, Value value) {
@@ -180,12 +181,10 @@ class OptionsClass {
   }
 
   template <class Enum, std::size_t N>
-  OptionsClass& named(const char* name, Enum Options::* member, const Name<Enum> (&names)[N], const char* doc) {
+  OptionsClass& named(const char* name, Enum Options::*member, const Name<Enum> (&names)[N], const char* doc) {
     class_.def_prop_rw(
         name, [member, &names](const Options& self) { return to_name(names, self.*member); },
-        [member, &names, name](Options& self, std::string_view value) {
-          self.*member = from_name(names, name, value);
-        },
+        [member, &names, name](Options& self, std::string_view value) { self.*member = from_name(names, name, value); },
         doc);
     nb::cast<nb::list>(class_.attr("_fields")).append(name);
     return *this;
@@ -202,8 +201,7 @@ class OptionsClass {
   static nb::dict fields(const Options& self) {
     const nb::object me = nb::cast(self);
     nb::dict out;
-    for (nb::handle name : nb::cast<nb::list>(nb::type<Options>().attr("_fields")))
-      out[name] = nb::getattr(me, name);
+    for (nb::handle name : nb::cast<nb::list>(nb::type<Options>().attr("_fields"))) out[name] = nb::getattr(me, name);
     return out;
   }
   static void set(Options& self, const std::string& name, nb::handle value) {

@@ -19,7 +19,7 @@ struct Contact {
   /// Columns: normal (from A to B) and two tangents.
   Matrix3 frame = Matrix3::Identity();
   double distance = 0.0;
-  /// Of the pair: the smaller friction, the product of the restitutions.
+  /// Coefficients of the pair: the smaller friction, the product of the restitutions.
   double friction = 0.0;
   double restitution = 0.0;
   /// The normal velocity of B against A at the end of the step if nothing pushed; 0 if not set. Only contacts with

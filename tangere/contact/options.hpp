@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a world does at its contacts, joint limits and constraints.
+/// Options of hard contact: contacts, joint limits and constraints.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace tangere {
 
-/// What a step does where an impact bounces.
+/// How a step treats an impact that bounces.
 enum class BounceMode {
   /// The impact happens inside the step, when the surfaces meet (sim/bounce.hpp): its time moves with the state, and so
   /// the gradient is that of the motion. Semi-implicit integrator only.
@@ -20,10 +20,10 @@ enum class BounceMode {
 
 /// Which impulses there are where rows repeat each other (the corners of a box on a floor).
 enum class Redundancy {
-  /// Those of a small compliance of the rows: an elastic foundation. Their derivative is exact in every case.
+  /// The impulses of an elastic foundation: each row has a small compliance. Their derivative is always exact.
   compliance,
-  /// Those of least norm, as Nimble has them (where these are inside their bounds; else those of the compliance).
-  /// Where redundant points slide in different directions the derivative is not that of the step.
+  /// The impulses of least norm, as in Nimble, if they are inside their bounds; else those of the compliance.
+  /// The derivative is not that of the step if redundant points slide in different directions.
   least_squares,
 };
 
@@ -71,7 +71,7 @@ struct ContactOptions {
   /// Derivatives solve for at most six rows a pair of bodies that touch, however many points there are
   /// (row_reduction.hpp): the same to rounding, and faster. Redundancy::compliance only.
   bool reduce_rows = true;
-  /// Of the complementarity problem, on forces, relative.
+  /// Relative tolerance of the complementarity problem, on forces.
   double tolerance = 1e-9;
 
   /// Throws InputError naming the first field out of range.

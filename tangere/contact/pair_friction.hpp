@@ -2,8 +2,8 @@
 
 /// The friction of a pair of shapes: its own if the options name it, else the smaller of the two coefficients.
 
-#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/options.hpp"
+#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/multibody/model.hpp"
 
 namespace tangere {

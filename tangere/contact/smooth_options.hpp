@@ -39,7 +39,8 @@ struct SmoothOptions {
   double compliance = 0.01;
   /// Norms of a solution, as a part of κ.
   double tolerance = 0.1;
-  /// Of the warm and the cold start. The central path has 50 times as many, other starts four times (not bilevel).
+  /// Most iterations of the warm and of the cold start; the central path may take 50 times, other starts 4 times as
+  /// many.
   int max_iterations = 30;
   /// Steps start from the last one's contact. Where that fails, and without, from the geometry.
   bool warm_start = true;
@@ -94,7 +95,7 @@ struct SmoothStatistics {
   std::array<int, kNumSmoothRungs> rungs{};
   /// Not solved to the tolerance by any.
   int failures = 0;
-  /// Of the starts that led to a solution, and of the slowest island.
+  /// Iterations of the starts that led to a solution: their sum, and those of the slowest island.
   int iterations = 0;
   int max_iterations = 0;
 };

@@ -14,8 +14,8 @@
 #include <Eigen/Geometry>
 #include <Eigen/QR>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/internal/qhull.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere {
 namespace {
@@ -31,7 +31,7 @@ constexpr double kUnbounded = 1e-10;
 Hull assemble(const MatrixX3& points, const std::vector<internal::HullFacet>& facets) {
   std::vector<int> incidences(static_cast<std::size_t>(points.rows()), 0);
   for (const auto& facet : facets)
-    for (int i : facet.points) ++incidences[static_cast<std::size_t>(i)];
+    for (int i : facet.points) ++incidences[i];
 
   std::vector<int> kept_as(incidences.size(), -1);
   int kept = 0;
@@ -47,7 +47,7 @@ Hull assemble(const MatrixX3& points, const std::vector<internal::HullFacet>& fa
   for (const auto& facet : facets) {
     std::vector<int> face;
     for (int i : facet.points)
-      if (kept_as[static_cast<std::size_t>(i)] >= 0) face.push_back(kept_as[static_cast<std::size_t>(i)]);
+      if (kept_as[i] >= 0) face.push_back(kept_as[i]);
     if (face.size() < 3) continue;
     const Vector3 normal = internal::polygon_normal(hull.vertices, face);
     normals.push_back(normal.dot(facet.normal) > 0.0 ? normal.normalized() : facet.normal);
@@ -57,8 +57,8 @@ Hull assemble(const MatrixX3& points, const std::vector<internal::HullFacet>& fa
   hull.normals.resize(static_cast<Eigen::Index>(normals.size()), 3);
   hull.offsets.resize(hull.normals.rows());
   for (Eigen::Index i = 0; i < hull.normals.rows(); ++i) {
-    hull.normals.row(i) = normals[static_cast<std::size_t>(i)].transpose();
-    const Vector3& normal = normals[static_cast<std::size_t>(i)];
+    hull.normals.row(i) = normals[i].transpose();
+    const Vector3& normal = normals[i];
     hull.offsets[i] = -std::numeric_limits<double>::infinity();
     for (Eigen::Index k = 0; k < hull.vertices.rows(); ++k)
       hull.offsets[i] = std::max(hull.offsets[i], hull.vertices.row(k).dot(normal));
@@ -129,7 +129,7 @@ Hull hull_of_half_spaces(const MatrixX3& A, const VectorX& b) {
     Eigen::Matrix<double, Eigen::Dynamic, 3> planes(count, 3);
     Eigen::VectorXd offsets(count);
     for (Eigen::Index k = 0; k < count; ++k) {
-      const int i = facet.points[static_cast<std::size_t>(k)];
+      const int i = facet.points[k];
       planes.row(k) = normals.row(i);
       offsets[k] = distances[i] / unit;
     }

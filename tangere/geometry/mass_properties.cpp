@@ -11,11 +11,11 @@
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/internal/moments.hpp"
 #include "tangere/geometry/internal/rounded_core.hpp"
-#include "tangere/geometry/support.hpp"
 #include "tangere/geometry/internal/surface_points.hpp"
+#include "tangere/geometry/support.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere {
 namespace {
@@ -80,7 +80,7 @@ class SupportSurface {
     /// From the inner point.
     Vector3 point;
   };
-  /// Of an edge.
+  /// The middle of an edge.
   struct Middle {
     Corner corner;
     bool is_cut;
@@ -231,7 +231,7 @@ MassProperties mass_properties(const TriangleMesh& mesh, double density) {
   internal::require_positive("density", density);
   if (mesh.triangles.empty()) throw InputError("mesh", "has no triangles");
   // about a point of the mesh, so that far from the origin nothing cancels
-  const auto vertex = [&](int i) -> const Vector3& { return mesh.vertices[static_cast<std::size_t>(i)]; };
+  const auto vertex = [&](int i) -> const Vector3& { return mesh.vertices[i]; };
   const Vector3& origin = vertex(mesh.triangles.front()[0]);
   Moments total;
   double size = 0.0;

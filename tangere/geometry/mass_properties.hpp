@@ -22,12 +22,13 @@ struct MassProperties {
 /// to 1e-6, in some tenths of a second; everything else in closed form or over exact faces.
 [[nodiscard]] MassProperties mass_properties(const Shape& shape, double density = 1000.0);
 
-/// Of what a closed mesh encloses. Throws InputError `mesh` if that is not positive: open, or turned inside out.
+/// Mass properties of what a closed mesh encloses. Throws InputError `mesh` if its volume is not positive: open, or
+/// inside out.
 [[nodiscard]] MassProperties mass_properties(const TriangleMesh& mesh, double density = 1000.0);
 
 /// The same body seen from another frame: X = X_NewOld.
 [[nodiscard]] MassProperties posed(const MassProperties& body, const Pose& X);
-/// Of bodies held together, all given in one frame.
+/// Mass properties of several bodies held together, all given in one frame.
 [[nodiscard]] MassProperties combined(std::span<const MassProperties> bodies);
 
 }  // namespace tangere

@@ -11,9 +11,9 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Geometry>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/internal/rounded_core.hpp"
 #include "tangere/geometry/internal/surface_points.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere {
 namespace {

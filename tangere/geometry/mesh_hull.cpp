@@ -14,18 +14,18 @@
 #include <string>
 #include <vector>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/hull.hpp"
 #include "tangere/geometry/internal/moments.hpp"
 #include "tangere/geometry/internal/point_tree.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere {
 namespace {
 
-/// Of the mesh's size: thinner ones are made `kThickness` thick.
+/// Meshes thinner than this part of their size are made `kThickness` thick.
 constexpr double kThinnest = 1e-6;
 constexpr double kThickness = 1e-3;
-/// Of the mesh's size: points this near to the hull are on it.
+/// Points nearer to the hull than this part of the mesh's size are on it.
 constexpr double kOnHull = 1e-9;
 
 using Points = std::vector<Vector3>;
@@ -106,7 +106,7 @@ double thicken(Points& points, const Matrix3& axes) {
 MatrixX3 rows_of(const Points& points, const std::vector<int>& indices) {
   MatrixX3 rows(static_cast<Eigen::Index>(indices.size()), 3);
   for (std::size_t i = 0; i < indices.size(); ++i)
-    rows.row(static_cast<Eigen::Index>(i)) = points[static_cast<std::size_t>(indices[i])].transpose();
+    rows.row(static_cast<Eigen::Index>(i)) = points[indices[i]].transpose();
   return rows;
 }
 
@@ -173,9 +173,9 @@ class HullGrower {
   std::vector<Outlier> outliers(const Hull& hull) {
     tree_.heights(hull, kOnHull, heights_);
     std::vector<Outlier> farthest(hull.faces.size(), {0.0, -1});
-    std::erase_if(candidates_, [&](int i) { return heights_[static_cast<std::size_t>(i)].height <= kOnHull; });
+    std::erase_if(candidates_, [&](int i) { return heights_[i].height <= kOnHull; });
     for (const int i : candidates_) {
-      const auto [distance, face] = heights_[static_cast<std::size_t>(i)];
+      const auto [distance, face] = heights_[i];
       Outlier& best = farthest[face];
       if (distance > best.distance) best = {distance, i};
     }
@@ -200,7 +200,7 @@ Hull with_small_faces(Hull hull, int max_corners) {
     for (const std::vector<int>& face : hull.faces) {
       if (face.size() <= static_cast<std::size_t>(max_corners)) continue;
       all_kept = false;
-      for (std::size_t k = 1; k < face.size(); k += 2) kept[static_cast<std::size_t>(face[k])] = false;
+      for (std::size_t k = 1; k < face.size(); k += 2) kept[face[k]] = false;
     }
     if (all_kept) return hull;
     MatrixX3 vertices(std::count(kept.begin(), kept.end(), true), 3);

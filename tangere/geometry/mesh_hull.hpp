@@ -36,7 +36,7 @@ struct MeshHull {
 /// Throws InputError `mesh` if there are no triangles, or all of it lies on a line.
 [[nodiscard]] MeshHull hull_of_mesh(const TriangleMesh& mesh, const MeshHullOptions& options = {});
 
-/// What somebody who gave a mesh should know about its hull, in words: reduced, thickened, or not the same as the mesh
+/// A sentence for whoever gave the mesh if its hull differs from it: reduced, thickened, or not the same as the mesh
 /// by more than a hundredth of its size. Empty if there is nothing.
 [[nodiscard]] std::string describe(const MeshHull& hull);
 

@@ -3,10 +3,10 @@
 #include <array>
 #include <string>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/internal/parameters.hpp"
 #include "tangere/geometry/internal/rows.hpp"
 #include "tangere/math/block_memory.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/entry_product.hpp"
 
 namespace tangere {

@@ -106,7 +106,7 @@ using ShapeSpec = std::variant<Sphere, Ellipsoid, Box, Polytope, RoundedPolytope
 struct ConvexPart {
   std::shared_ptr<const ConvexSet> set;
   Pose X_SP;
-  /// Where this part's parameters start in the shape's parameter vector.
+  /// First of this part's parameters in the shape's parameter vector.
   int first_parameter = 0;
 };
 

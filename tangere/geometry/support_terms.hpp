@@ -58,7 +58,7 @@ struct SupportTerm {
 struct SupportTerms {
   Vector3 center;
   double radius;
-  /// Of a ball about the origin inside the set, and of one around it.
+  /// Radii of the largest known ball about the origin inside the set, and of one around it.
   double inner_radius;
   double outer_radius;
   /// The set this is the support function of.
@@ -82,7 +82,7 @@ struct NearSupportTerms {
 static_assert(sizeof(SupportTerms) == 64 && sizeof(SupportTerm) == 64);
 static_assert(offsetof(NearSupportTerms, term) == sizeof(SupportTerms));
 
-/// What a block is made from.
+/// The parts that a block is made from.
 struct SupportSum {
   struct Term {
     SupportTerm::Kind kind;

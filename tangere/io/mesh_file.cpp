@@ -11,10 +11,10 @@
 #include <numeric>
 #include <string>
 
-#include "tangere/math/check.hpp"
 #include "tangere/io/mesh/internal/mesh_check.hpp"
 #include "tangere/io/mesh/internal/mesh_parsers.hpp"
 #include "tangere/io/text/text.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 
 namespace tangere {
@@ -110,7 +110,7 @@ namespace internal {
 
 TriangleMesh cleaned(const TriangleMesh& mesh) {
   // vertices in the order of their coordinates: equal ones are neighbours, and the first in the file stands for all
-  const auto at = [&](int i) -> const Vector3& { return mesh.vertices[static_cast<std::size_t>(i)]; };
+  const auto at = [&](int i) -> const Vector3& { return mesh.vertices[i]; };
   const auto less = [&](int i, int j) {
     for (int k = 0; k < 3; ++k)
       if (at(i)[k] != at(j)[k]) return at(i)[k] < at(j)[k];
@@ -122,7 +122,7 @@ TriangleMesh cleaned(const TriangleMesh& mesh) {
   std::vector<int> first(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) {
     const bool repeated = k > 0 && at(order[k]) == at(order[k - 1]);
-    first[static_cast<std::size_t>(order[k])] = repeated ? first[static_cast<std::size_t>(order[k - 1])] : order[k];
+    first[order[k]] = repeated ? first[order[k - 1]] : order[k];
   }
 
   // triangles over them, vertices in the order they are met
@@ -130,10 +130,10 @@ TriangleMesh cleaned(const TriangleMesh& mesh) {
   std::vector<int> index(mesh.vertices.size(), -1);
   for (const auto& triangle : mesh.triangles) {
     std::array<int, 3> corners;
-    for (std::size_t k = 0; k < 3; ++k) corners[k] = first[static_cast<std::size_t>(triangle[k])];
+    for (std::size_t k = 0; k < 3; ++k) corners[k] = first[triangle[k]];
     if (corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0]) continue;
     for (int& corner : corners) {
-      int& kept = index[static_cast<std::size_t>(corner)];
+      int& kept = index[corner];
       if (kept < 0) {
         kept = static_cast<int>(result.vertices.size());
         result.vertices.push_back(at(corner));

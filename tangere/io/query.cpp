@@ -31,7 +31,7 @@ struct Query {
   Posed a;
   Posed b;
   Metric metric = Metric::scaling;
-  /// Of the metric asked for; the others are as they come.
+  /// Options of the metric asked for; the others keep their defaults.
   ScalingOptions scaling = {};
   DistanceOptions distance = {};
   ProximityOptions proximity = {};

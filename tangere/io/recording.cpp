@@ -10,9 +10,9 @@
 #include <system_error>
 #include <vector>
 
-#include "tangere/math/check.hpp"
 #include "tangere/io/recording/recording_model.hpp"
 #include "tangere/io/recording/recording_text.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/kinematics.hpp"
@@ -54,7 +54,7 @@ RecordingStamp stamp_of(const World& world, RecordingStamp stamp) {
   return stamp;
 }
 
-/// Those that every recording of a world has, in the order of `standard_values`.
+/// Channels that every recording of a world has, in the order of `standard_values`.
 std::vector<RecordedChannel> standard_channels() {
   return {
       {"energy", "J"}, {"kinetic_energy", "J"}, {"potential_energy", "J"}, {"num_contacts", ""}, {"impulse", "N s"}};
@@ -83,7 +83,7 @@ struct RecordingWriter::Memory {
   bool with_state;
   std::size_t num_values;
   int steps_per_frame;
-  /// What the header is made of; written with the first frame.
+  /// The header, written with the first frame.
   Recording description;
   bool begun = false;
   int num_frames = 0;

@@ -39,7 +39,7 @@ struct RecordingOptions {
   double frames_per_second = 60.0;
   /// Whether frames have the state (q, v) besides the poses.
   bool state = true;
-  /// What the file says about its origin, besides the version of the library and the options of the world.
+  /// Origin of the file, besides the version of the library and the options of the world.
   RecordingStamp made_by{};
   /// Scalars of the caller's, whose values `add` is given, after those that every recording has.
   std::vector<RecordedChannel> channels{};
@@ -70,7 +70,7 @@ class RecordingWriter {
   [[nodiscard]] int num_frames() const;
   /// From one frame to the next.
   [[nodiscard]] int steps_per_frame() const;
-  /// Where an unfinished recording is; empty if there is no file.
+  /// Path of the unfinished recording; empty if there is no file.
   [[nodiscard]] const std::filesystem::path& partial_file() const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace tangere {
 
-/// Where the page keeps its recording.
+/// The element of the page that holds its recording.
 inline constexpr std::string_view kPagePlaceholder = R"(<script type="application/json" id="recording">null</script>)";
 
 /// The page (built from apps/viewer) with a recording's text in its place. The text may be that of a recording that was

@@ -15,10 +15,10 @@
 #include <sstream>
 #include <system_error>
 
-#include "tangere/math/check.hpp"
 #include "tangere/io/recording/recording_model.hpp"
 #include "tangere/io/recording/recording_text.hpp"
 #include "tangere/io/text/shape_reader.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere {
 namespace {
@@ -38,7 +38,7 @@ int count(std::size_t size) { return static_cast<int>(std::min<std::size_t>(size
 VectorX read_coordinates(const JsonValue& value, int length = -1) {
   VectorX numbers = value.numbers(length);
   for (Eigen::Index i = 0; i < numbers.size(); ++i)
-    if (!(std::abs(numbers[i]) <= kMostCoordinate)) refuse_size(value[static_cast<std::size_t>(i)], numbers[i]);
+    if (!(std::abs(numbers[i]) <= kMostCoordinate)) refuse_size(value[i], numbers[i]);
   return numbers;
 }
 
@@ -79,7 +79,7 @@ RecordedPose read_body_pose(const JsonValue& value) {
   if (!(std::abs(length - 1.0) <= 1e-6))
     value.fail("the quaternion (last four numbers) must have unit length, got length " + internal::to_text(length));
   for (Eigen::Index i = 0; i < 3; ++i)
-    if (!(std::abs(numbers[i]) <= kMostCoordinate)) refuse_size(value[static_cast<std::size_t>(i)], numbers[i]);
+    if (!(std::abs(numbers[i]) <= kMostCoordinate)) refuse_size(value[i], numbers[i]);
   RecordedPose pose;
   std::copy(numbers.begin(), numbers.end(), pose.begin());
   return pose;
@@ -117,8 +117,8 @@ std::shared_ptr<const TriangleMesh> read_mesh(const JsonValue& value) {
   const auto corner = [&](Eigen::Index i) {
     const double index = corners[i];
     if (!(index >= 0.0 && index < static_cast<double>(mesh->vertices.size())) || index != std::floor(index))
-      triangles[static_cast<std::size_t>(i)].fail("must be the index of a vertex, from 0 to " +
-                                                  std::to_string(mesh->vertices.size()) + " excluded");
+      triangles[i].fail("must be the index of a vertex, from 0 to " + std::to_string(mesh->vertices.size()) +
+                        " excluded");
     return static_cast<int>(index);
   };
   for (Eigen::Index i = 0; i < corners.size(); i += 3)
@@ -145,7 +145,8 @@ void check_size(const JsonValue& value, const Shape& shape) {
   const auto* plane = shape.get_if<HalfSpace>();
   const double size = plane != nullptr ? plane->offset / plane->normal.stableNorm() : shape.set().outer_radius;
   if (!(std::abs(size) <= kMostCoordinate))
-    value.fail("must not reach further than " + internal::to_text(kMostCoordinate) + " m, got " + internal::to_text(size));
+    value.fail("must not reach further than " + internal::to_text(kMostCoordinate) + " m, got " +
+               internal::to_text(size));
 }
 
 RecordedShape read_shape(const JsonValue& value, int num_bodies,
@@ -158,7 +159,7 @@ RecordedShape read_shape(const JsonValue& value, int num_bodies,
   if (shape.at("type").text() != "mesh") entry.shape = internal::read_shape(shape);
   if (const auto mesh = value.find("mesh")) {
     if (meshes.empty()) mesh->fail("there are no meshes");
-    entry.mesh = meshes[static_cast<std::size_t>(mesh->integer(0, count(meshes.size()) - 1))];
+    entry.mesh = meshes[mesh->integer(0, count(meshes.size()) - 1)];
   } else if (!entry.shape || !draws_itself(*entry.shape)) {
     value.fail("a shape of type '" + shape.at("type").text() + "' needs a mesh to be drawn");
   }
@@ -168,7 +169,7 @@ RecordedShape read_shape(const JsonValue& value, int num_bodies,
   return entry;
 }
 
-/// Where something is in q, of which a link has seven numbers at most.
+/// An index into q, of which a link has seven numbers at most.
 int read_index(const JsonValue& value, std::size_t num_links) {
   if (num_links == 0) value.fail("there are no links");
   return value.integer(0, count(7 * num_links) - 1);
@@ -324,7 +325,8 @@ void add_frame(const JsonValue& value, Recording& recording) {
   RecordedFrame frame;
   frame.t = read_time(value.at("t"));
   if (!recording.frames.empty() && !(frame.t > recording.frames.back().t))
-    value.at("t").fail("must be later than the frame before it (" + internal::to_text(recording.frames.back().t) + " s)");
+    value.at("t").fail("must be later than the frame before it (" + internal::to_text(recording.frames.back().t) +
+                       " s)");
   frame.poses = read_poses(value.at("poses"), recording.bodies.size());
   if (const auto q = value.find("q")) frame.q = read_coordinate_list(*q);
   if (const auto v = value.find("v")) frame.v = read_numbers(*v);

@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "tangere/io/robot/mjcf_reader.hpp"
-#include "tangere/io/text/text.hpp"
 #include "tangere/io/robot/urdf_reader.hpp"
+#include "tangere/io/text/text.hpp"
 #include "tangere/io/text/xml_file.hpp"
 
 namespace tangere {

@@ -17,12 +17,12 @@ namespace tangere {
 /// `file:line: element: text`.
 [[nodiscard]] std::string to_string(const Notice& notice);
 
-/// What holds the root of a URDF (MJCF files say it themselves).
+/// The base of a URDF: held by the world, or free (MJCF files say it themselves).
 enum class Base { fixed, free };
 
 struct LoadOptions {
   Base base = Base::fixed;
-  /// Where `package://name/…` and relative mesh names are looked for, beside the file's own folder and its parents.
+  /// Folders for `package://name/…` and relative mesh names, beside the file's own folder and its parents.
   std::vector<std::filesystem::path> search_paths{};
   /// Notices are errors, and nothing is mended: inertias that no body has, joints that move nothing, zero quaternions
   /// of keyframes, …

@@ -10,10 +10,10 @@
 #include <sstream>
 #include <string_view>
 
-#include "tangere/io/text/json_reader.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
-#include "tangere/io/text/shape_reader.hpp"
 #include "tangere/io/robot/internal/unit_check.hpp"
+#include "tangere/io/text/json_reader.hpp"
+#include "tangere/io/text/shape_reader.hpp"
 #include "tangere/multibody/configuration.hpp"
 
 namespace tangere {
@@ -39,7 +39,7 @@ decltype(auto) at_place(const JsonValue& value, F&& f) {
 
 Vector3 vector3(const JsonValue& value) { return value.numbers(3); }
 
-/// Where a robot starts if nothing else is said: in its first keyframe, or neutral. Its mimics follow.
+/// Default start of a robot: its first keyframe, or neutral. Its mimics follow.
 VectorX default_configuration(const Robot& robot) {
   VectorX q = robot.keyframes.empty() ? neutral_configuration(robot.model) : robot.keyframes.front().q;
   follow_mimics(robot.model, q);
@@ -50,7 +50,7 @@ VectorX default_velocity(const Robot& robot) {
   return robot.keyframes.empty() ? VectorX(VectorX::Zero(robot.model.nv())) : robot.keyframes.front().v;
 }
 
-/// What a body or robot is given to start from.
+/// The start given for a body or robot.
 struct Start {
   int first_body;
   VectorX q;
@@ -160,7 +160,7 @@ class SceneReader {
     return v;
   }
 
-  /// What the shapes of a body have unless they say otherwise.
+  /// Defaults for the shapes of a body.
   struct Surface {
     double friction;
     double restitution;
@@ -389,7 +389,7 @@ class SceneReader {
   std::vector<Robot> robots_;
   /// Groups and masks, for those that bodies and robots have.
   std::map<MjcfContactBits, MjcfContactBits> bits_;
-  /// Of actuators and constraints.
+  /// Names of actuators and constraints.
   std::set<std::string> names_;
   bool scene_has_gravity_ = false;
   bool scene_has_time_step_ = false;
@@ -397,7 +397,7 @@ class SceneReader {
   std::optional<double> time_step_;
 };
 
-/// Those of the scene itself get their lines.
+/// Gives notices of the scene itself their lines.
 void settle_notices(std::vector<Notice>& notices, std::string_view text, const std::filesystem::path& file,
                     const LoadOptions& options) {
   for (Notice& notice : notices)

@@ -11,7 +11,7 @@
 namespace tangere {
 namespace {
 
-/// Where the numbers of a block begin: behind the view, by whole cache lines.
+/// The numbers of a block begin behind the view, after whole cache lines.
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kHeader = (sizeof(ConicRowsView) + kLine - 1) / kLine * kLine;
 

@@ -26,7 +26,7 @@ inline constexpr int kMaxAux = 64;
 /// Orthant rows are padded with zero rows to a multiple of this.
 inline constexpr int kRowPadding = 4;
 
-/// Where the numbers of the rows are. Everything is 32-byte aligned, and in one block with this: what the solvers in
+/// The numbers of the rows. Everything is 32-byte aligned, and in one block with this: what the solvers in
 /// lanes read comes first.
 struct ConicRowsView {
   int num_aux = 0;

@@ -28,11 +28,11 @@ using LaneMask = decltype(Lane{} > Lane{});
 
 [[nodiscard, gnu::always_inline]] inline Lane splat(double a) { return a - Lane{}; }
 
-/// Where `mask`, `a`, else `b`.
+/// `a` in lanes with `mask` set, else `b`.
 [[nodiscard, gnu::always_inline]] inline Lane select(LaneMask mask, Lane a, Lane b) { return mask ? a : b; }
 
-/// Where `mask`, `a`, else 0; and `a` and `b` changing places there. Bitwise, as a select costs three operations on
-/// AVX2.
+/// `a` in lanes with `mask` set, else 0; and `a` and `b` exchanged there. Bitwise, as a select costs three operations
+/// on AVX2.
 [[nodiscard, gnu::always_inline]] inline Lane keep(LaneMask mask, Lane a) {
   return reinterpret_cast<Lane>(mask & reinterpret_cast<LaneMask>(a));
 }

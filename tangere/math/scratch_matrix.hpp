@@ -54,8 +54,8 @@ class ScratchVector {
   }
   [[nodiscard]] View view() { return {data_.data(), size()}; }
   [[nodiscard]] ConstView view() const { return {data_.data(), size()}; }
-  [[nodiscard]] double operator[](Eigen::Index i) const { return data_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] double& operator[](Eigen::Index i) { return data_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] double operator[](Eigen::Index i) const { return data_[i]; }
+  [[nodiscard]] double& operator[](Eigen::Index i) { return data_[i]; }
   [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(data_.size()); }
 
  private:

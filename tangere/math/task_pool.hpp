@@ -13,7 +13,8 @@ namespace tangere {
 
 class TaskPool {
  public:
-  /// 0: as many threads as the machine has. The calling thread is one of them. Throws InputError below 0 and above 1024.
+  /// 0: as many threads as the machine has. The calling thread is one of them. Throws InputError below 0 and above
+  /// 1024.
   explicit TaskPool(int num_threads = 0);
   ~TaskPool();
   TaskPool(const TaskPool&) = delete;

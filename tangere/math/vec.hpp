@@ -49,7 +49,7 @@ using Vec4 = double __attribute__((vector_size(32)));
 #endif
 }
 
-/// What comparisons give: all bits set where true.
+/// Result of comparisons: all bits are set in true lanes.
 using Mask4 = decltype(Vec4{} > Vec4{});
 /// The first lane that is true; one must be.
 [[nodiscard]] inline int first_lane(Mask4 mask) {

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What turns a control into a generalised force.
+/// Actuators turn controls into generalised forces.
 
 #include <limits>
 #include <string>

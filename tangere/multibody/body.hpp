@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a rigid body carries: inertia, shapes that collide, shapes to draw.
+/// A rigid body: inertia, shapes that collide, shapes to draw.
 
 #include <cstdint>
 #include <memory>

@@ -40,7 +40,7 @@ void write(const Eigen::Quaterniond& quaternion, double* q) {
 }
 
 bool has_quaternion(const Joint& joint) { return joint.nq != joint.nv; }
-/// Where a joint's quaternion and angular velocity start.
+/// Offset of a joint's quaternion and angular velocity.
 int before_rotation(const Joint& joint) { return joint.nv - 3; }
 
 }  // namespace
@@ -59,7 +59,7 @@ VectorX random_configuration(const Model& model, Random& random) {
                        joint.spec.type == JointType::screw;
     const int euclidean = has_quaternion(joint) ? before_rotation(joint) : joint.nv;
     for (int k = 0; k < euclidean; ++k) {
-      const DofSpec& dof = model.dofs()[static_cast<std::size_t>(joint.first_v + k)];
+      const DofSpec& dof = model.dofs()[joint.first_v + k];
       const bool angle = turns || (joint.spec.type == JointType::planar && k == 2);
       const double reach = angle ? std::numbers::pi : 1.0;
       double lower = dof.lower;

@@ -150,16 +150,16 @@ void move_in_world(const Links& tree, const double* v, const double* a, Data::Me
     Motion V;
     Motion A{-tree.gravity, Vec4{}};
     if (link.parent >= 0) {
-      V = m.V_W[static_cast<std::size_t>(link.parent)];
-      A = m.A_W[static_cast<std::size_t>(link.parent)];
+      V = m.V_W[link.parent];
+      A = m.A_W[link.parent];
     }
     Motion own;
-    for (int k = link.v; k < link.v + link.nv; ++k) own += m.S[static_cast<std::size_t>(k)] * v[k];
+    for (int k = link.v; k < link.v + link.nv; ++k) own += m.S[k] * v[k];
     V += own;
     m.V_W[i] = V;
     if (a == nullptr) continue;
     A += cross(V, own);
-    for (int k = link.v; k < link.v + link.nv; ++k) A += m.S[static_cast<std::size_t>(k)] * a[k];
+    for (int k = link.v; k < link.v + link.nv; ++k) A += m.S[k] * a[k];
     m.A_W[i] = A;
   }
 }

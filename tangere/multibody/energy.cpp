@@ -30,7 +30,7 @@ double kinetic_energy(const Model& model, const Data& data, VectorArgument v) {
     const Motion own{X.Rt * (V.v + cross(V.w, X.p)), X.Rt * V.w};
     twice += dot(own, tree.links[i].inertia * own);
   }
-  for (int k = 0; k < model.nv(); ++k) twice += tree.armature[static_cast<std::size_t>(k)] * v[k] * v[k];
+  for (int k = 0; k < model.nv(); ++k) twice += tree.armature[k] * v[k] * v[k];
   return 0.5 * twice;
 }
 
@@ -45,7 +45,7 @@ double potential_energy(const Model& model, const Data& data, VectorArgument q) 
     energy -= dot(tree.gravity, m.X_W[i].R * inertia.h + inertia.m * (m.X_W[i].p + m.origin[i]));
   }
   for (int b = 0; b < model.num_bodies(); ++b) {
-    const Attachment& at = tree.bodies[static_cast<std::size_t>(b)];
+    const Attachment& at = tree.bodies[b];
     if (at.link >= 0) continue;
     const MassProperties& inertia = model.body(b).spec.inertia;
     energy -= inertia.mass * dot(tree.gravity, at.X_LB.R * to_vec4(inertia.center) + at.X_LB.p);
@@ -79,8 +79,8 @@ void centroidal_matrix(const Model& model, const Data& data, Matrix6X& A) {
   A.setZero(6, model.nv());
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const SpatialInertia I = transformed(m.X_W[i], tree.links[i].inertia);
-    for (int k = tree.links[i].v + tree.links[i].nv - 1; k >= 0; k = tree.parent_dof[static_cast<std::size_t>(k)])
-      A.col(k) += to_vector6(about(I * m.S[static_cast<std::size_t>(k)], center - m.origin[i]));
+    for (int k = tree.links[i].v + tree.links[i].nv - 1; k >= 0; k = tree.parent_dof[k])
+      A.col(k) += to_vector6(about(I * m.S[k], center - m.origin[i]));
   }
 }
 
@@ -94,10 +94,10 @@ void centroidal_matrix_rate(const Model& model, const Data& data, Matrix6X& A_do
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const SpatialInertia I = transformed(m.X_W[i], tree.links[i].inertia);
     const Motion& V = m.V_W[i];
-    for (int k = tree.links[i].v + tree.links[i].nv - 1; k >= 0; k = tree.parent_dof[static_cast<std::size_t>(k)]) {
+    for (int k = tree.links[i].v + tree.links[i].nv - 1; k >= 0; k = tree.parent_dof[k]) {
       const auto at = static_cast<std::size_t>(k);
       const Motion& S = m.S[at];
-      const Motion S_dot = cross(m.V_W[static_cast<std::size_t>(tree.link_of_dof[at])], S);
+      const Motion S_dot = cross(m.V_W[tree.link_of_dof[at]], S);
       // d(I S)/dt = V ×* I S - I (V × S) + I Ṡ
       const Force IS = I * S;
       const Force rate = cross_force(V, IS) + I * (S_dot - cross(V, S));

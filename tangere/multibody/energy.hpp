@@ -9,7 +9,7 @@ namespace tangere {
 
 /// ½ vᵀ M v, armature included. After forward_kinematics with v.
 [[nodiscard]] double kinetic_energy(const Model& model, const Data& data, VectorArgument v);
-/// Of gravity (zero at the world's origin) and of the joints' springs. After forward_kinematics.
+/// Potential energy of gravity (zero at the world's origin) and of the joints' springs. After forward_kinematics.
 [[nodiscard]] double potential_energy(const Model& model, const Data& data, VectorArgument q);
 /// [linear; angular about the centre of mass], world axes. After forward_kinematics with v. Armature has no part.
 [[nodiscard]] Vector6 centroidal_momentum(const Model& model, const Data& data);

@@ -69,13 +69,13 @@ void eliminate_several(const Links& tree, const Link& link, Data::Memory& m, Art
     u[k] = m.u[at];
   }
   for (int k = 0; k < N; ++k) {
-    for (int j = 0; j < N; ++j) D(j, k) = dot(S[j], m.U[static_cast<std::size_t>(link.v + k)]);
-    D(k, k) += tree.armature[static_cast<std::size_t>(link.v + k)];
+    for (int j = 0; j < N; ++j) D(j, k) = dot(S[j], m.U[link.v + k]);
+    D(k, k) += tree.armature[link.v + k];
   }
   const Eigen::LLT<typename Several<N>::Matrix> factors(D);
   for (int k = 0; k < N; ++k) {
     const double pivot = factors.matrixLLT()(k, k);
-    m.d[static_cast<std::size_t>(link.v + k)] = factors.info() == Eigen::Success ? pivot * pivot : 0.0;
+    m.d[link.v + k] = factors.info() == Eigen::Success ? pivot * pivot : 0.0;
   }
   const typename Several<N>::Vector Du = factors.solve(u);
   const typename Several<N>::Matrix inverse = factors.solve(Several<N>::Matrix::Identity());
@@ -83,10 +83,10 @@ void eliminate_several(const Links& tree, const Link& link, Data::Memory& m, Art
   Force DU[N];
   for (int k = 0; k < N; ++k) {
     DU[k] = Force{};
-    for (int j = 0; j < N; ++j) DU[k] += m.U[static_cast<std::size_t>(link.v + j)] * inverse(k, j);
+    for (int j = 0; j < N; ++j) DU[k] += m.U[link.v + j] * inverse(k, j);
   }
   if (hand_on)
-    for (int k = 0; k < N; ++k) subtract_outer(m.U[static_cast<std::size_t>(link.v + k)], DU[k], I);
+    for (int k = 0; k < N; ++k) subtract_outer(m.U[link.v + k], DU[k], I);
   for (int k = 0; k < N; ++k) {
     const auto at = static_cast<std::size_t>(link.v + k);
     m.u[at] = Du[k];
@@ -117,7 +117,7 @@ void articulated_bodies(const Model& model, VectorArgument q, VectorArgument v, 
     if (wrenches.empty()) m.X[i] = link_frame(link, q.data() + link.q);
     const Motion own = link_motion(link, v.data() + link.v);
     Motion V = own;
-    if (link.parent >= 0) V += to_child(m.X[i], m.V[static_cast<std::size_t>(link.parent)]);
+    if (link.parent >= 0) V += to_child(m.X[i], m.V[link.parent]);
     m.V[i] = V;
     m.bias[i] = cross(V, own);
     m.articulated[i] = articulated(link.inertia);
@@ -185,7 +185,7 @@ void articulated_bodies(const Model& model, VectorArgument q, VectorArgument v, 
   for (std::size_t i = 0; i < n; ++i) {
     const Link& link = tree.links[i];
     Motion A{-tree.gravity, Vec4{}};
-    if (link.parent >= 0) A = m.A[static_cast<std::size_t>(link.parent)];
+    if (link.parent >= 0) A = m.A[link.parent];
     A = to_child(m.X[i], A);
     A += m.bias[i];
     double* a = m.acceleration.data() + link.v;

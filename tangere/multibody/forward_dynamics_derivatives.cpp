@@ -1,7 +1,7 @@
 #include "tangere/multibody/forward_dynamics_derivatives.hpp"
 
-#include "tangere/multibody/internal/data_memory.hpp"
 #include "tangere/multibody/forward_dynamics.hpp"
+#include "tangere/multibody/internal/data_memory.hpp"
 #include "tangere/multibody/inverse_dynamics_derivatives.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 

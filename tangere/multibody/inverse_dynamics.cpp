@@ -48,10 +48,10 @@ void newton_euler(const Model& model, Data::Memory& m, const double* q, const do
   for (std::size_t i = n; i-- > 0;) {
     const Link& link = tree.links[i];
     project(link, m.F[i], tau + link.v);
-    if (link.parent >= 0) m.F[static_cast<std::size_t>(link.parent)] += to_parent(m.X[i], m.F[i]);
+    if (link.parent >= 0) m.F[link.parent] += to_parent(m.X[i], m.F[i]);
   }
   if constexpr (kAccelerates)
-    for (int k = 0; k < model.nv(); ++k) tau[k] += tree.armature[static_cast<std::size_t>(k)] * a[k];
+    for (int k = 0; k < model.nv(); ++k) tau[k] += tree.armature[k] * a[k];
   if (tree.has_passive) subtract_passive_forces(tree, q, v, tau);
 }
 

@@ -37,14 +37,14 @@ void sweep_outwards(const Links& tree, const double* v, const double* a, Data::M
     Motion V_p;
     Motion A_p = world;
     if (link.parent >= 0) {
-      V_p = m.V_W[static_cast<std::size_t>(link.parent)];
-      A_p = m.A_W[static_cast<std::size_t>(link.parent)];
+      V_p = m.V_W[link.parent];
+      A_p = m.A_W[link.parent];
     }
     Motion own;
     Motion own_acceleration;
     for (int k = link.v; k < link.v + link.nv; ++k) {
-      own += m.S[static_cast<std::size_t>(k)] * v[k];
-      own_acceleration += m.S[static_cast<std::size_t>(k)] * a[k];
+      own += m.S[k] * v[k];
+      own_acceleration += m.S[k] * a[k];
     }
     const Motion V = V_p + own;
     const Motion A = A_p + own_acceleration + cross(V, own);
@@ -124,8 +124,8 @@ InverseDynamicsDerivatives inverse_dynamics_derivatives(const Model& model, Data
       double* row_dv = dv + k * nv;
       double* row_M = m.M_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
       const int* way = tree.way_to(last);
-      const int own = tree.way_length[static_cast<std::size_t>(k)];
-      const int length = tree.way_length[static_cast<std::size_t>(last)];
+      const int own = tree.way_length[k];
+      const int length = tree.way_length[last];
       for (int e = 0; e < length; ++e) {
         const int j = way[e];
         const auto jj = static_cast<std::size_t>(j);

@@ -49,7 +49,7 @@ enum class JointType {
 [[nodiscard]] int num_positions(JointType type);
 [[nodiscard]] int num_velocities(JointType type);
 
-/// What belongs to one velocity coordinate. Damping, stiffness and armature are part of the dynamics; limits, Coulomb
+/// Properties of one velocity coordinate. Damping, stiffness and armature are part of the dynamics; limits, Coulomb
 /// friction and mimic are for whoever simulates (rows of the contact problem) or optimises (bounds).
 struct DofSpec {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();

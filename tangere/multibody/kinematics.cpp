@@ -19,12 +19,12 @@ const Attachment& attachment(const Model& model, int body) {
   if (body < 0 || body >= model.num_bodies())
     throw InputError(
         "body", "must be between 0 and " + std::to_string(model.num_bodies() - 1) + ", got " + std::to_string(body));
-  return model.links().bodies[static_cast<std::size_t>(body)];
+  return model.links().bodies[body];
 }
 
 /// The body's origin from its tree's.
 Vec4 point_of(const Data::Memory& m, const Attachment& at) {
-  const Frame& X = m.X_W[static_cast<std::size_t>(at.link)];
+  const Frame& X = m.X_W[at.link];
   return X.R * at.X_LB.p + X.p;
 }
 
@@ -32,14 +32,11 @@ Vec4 point_of(const Data::Memory& m, const Attachment& at) {
 template <class F>
 void for_each_dof(const Links& tree, int link, F&& f) {
   if (link < 0) return;
-  for (int k = tree[link].v + tree[link].nv - 1; k >= 0; k = tree.parent_dof[static_cast<std::size_t>(k)]) f(k);
+  for (int k = tree[link].v + tree[link].nv - 1; k >= 0; k = tree.parent_dof[k]) f(k);
 }
 
 /// Rate of S: it is carried along by its link.
-Motion rate(const Links& tree, const Data::Memory& m, int k) {
-  return cross(m.V_W[static_cast<std::size_t>(tree.link_of_dof[static_cast<std::size_t>(k)])],
-               m.S[static_cast<std::size_t>(k)]);
-}
+Motion rate(const Links& tree, const Data::Memory& m, int k) { return cross(m.V_W[tree.link_of_dof[k]], m.S[k]); }
 
 /// Poses, and with order 2 velocities, with 3 accelerations.
 void forward(const Model& model, Data& data, int order, VectorArgument q, const double* v, const double* a) {
@@ -67,7 +64,7 @@ Moment fixed_moment(const Model& model) {
   Moment out;
   const Links& tree = model.links();
   for (int b = 0; b < model.num_bodies(); ++b) {
-    const Attachment& at = tree.bodies[static_cast<std::size_t>(b)];
+    const Attachment& at = tree.bodies[b];
     if (at.link >= 0) continue;
     const MassProperties& inertia = model.body(b).spec.inertia;
     out.mass += inertia.mass;
@@ -113,7 +110,7 @@ Vector6 body_velocity(const Model& model, const Data& data, int body) {
   require_order(m, 2);
   const Attachment& at = attachment(model, body);
   if (at.link < 0) return Vector6::Zero();
-  const Motion& V = m.V_W[static_cast<std::size_t>(at.link)];
+  const Motion& V = m.V_W[at.link];
   return to_vector6(Motion{V.v + cross(V.w, point_of(m, at)), V.w});
 }
 
@@ -139,7 +136,7 @@ void body_jacobian(const Model& model, const Data& data, int body, Matrix6X& J) 
   if (at.link < 0) return;
   const Vec4 p = point_of(m, at);
   for_each_dof(model.links(), at.link, [&](int k) {
-    const Motion& S = m.S[static_cast<std::size_t>(k)];
+    const Motion& S = m.S[k];
     J.col(k) = to_vector6(Motion{S.v + cross(S.w, p), S.w});
   });
 }
@@ -151,11 +148,11 @@ void body_jacobian_rate(const Model& model, const Data& data, int body, Matrix6X
   J_dot.setZero(6, model.nv());
   if (at.link < 0) return;
   const Vec4 p = point_of(m, at);
-  const Motion& V = m.V_W[static_cast<std::size_t>(at.link)];
+  const Motion& V = m.V_W[at.link];
   const Vec4 p_dot = V.v + cross(V.w, p);
   for_each_dof(model.links(), at.link, [&](int k) {
     const Motion S_dot = rate(model.links(), m, k);
-    const Vec4 w = m.S[static_cast<std::size_t>(k)].w;
+    const Vec4 w = m.S[k].w;
     J_dot.col(k) = to_vector6(Motion{S_dot.v + cross(S_dot.w, p) + cross(w, p_dot), S_dot.w});
   });
 }
@@ -205,7 +202,7 @@ void center_of_mass_jacobian(const Model& model, const Data& data, Matrix3X& J) 
     const Link& link = tree.links[i];
     const Vec4 h = first_moment(m, link, i);
     for_each_dof(tree, static_cast<int>(i), [&](int k) {
-      const Motion& S = m.S[static_cast<std::size_t>(k)];
+      const Motion& S = m.S[k];
       J.col(k) += to_vector3(link.inertia.m * S.v + cross(S.w, h)) / mass;
     });
   }
@@ -223,7 +220,7 @@ void center_of_mass_jacobian_rate(const Model& model, const Data& data, Matrix3X
     const Vec4 h_dot = link.inertia.m * m.V_W[i].v + cross(m.V_W[i].w, h);
     for_each_dof(tree, static_cast<int>(i), [&](int k) {
       const Motion S_dot = rate(tree, m, k);
-      const Vec4 w = m.S[static_cast<std::size_t>(k)].w;
+      const Vec4 w = m.S[k].w;
       J_dot.col(k) += to_vector3(link.inertia.m * S_dot.v + cross(S_dot.w, h) + cross(w, h_dot)) / mass;
     });
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Where bodies are and how they move. First one of the `forward_kinematics`, then whatever is wanted.
+/// Poses, velocities and accelerations of bodies. First call one of the `forward_kinematics`, then whatever is wanted.
 ///
 /// The velocity of a body is [linear; angular] in world axes, linear of the body's origin; accelerations are its time
 /// derivative (no gravity in them), and Jacobians map v to it: V = J v, V̇ = J a + J̇ v.

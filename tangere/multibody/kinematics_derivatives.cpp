@@ -23,19 +23,19 @@ void body_motion_derivatives(const Model& model, const Data& data, int body, Bod
   for (Matrix6X* matrix : {&out.velocity_d_q, &out.acceleration_d_q, &out.acceleration_d_v})
     matrix->setZero(6, model.nv());
   const Links& tree = model.links();
-  const Attachment& at = tree.bodies[static_cast<std::size_t>(body)];
+  const Attachment& at = tree.bodies[body];
   if (at.link < 0) return;
   const auto i = static_cast<std::size_t>(at.link);
   const Motion& V = m.V_W[i];
   const Motion& A = m.A_W[i];
   const Vec4 x = m.X_W[i].R * at.X_LB.p + m.X_W[i].p;
   const Vec4 u = at_point(V, x);
-  for (int k = tree[at.link].v + tree[at.link].nv - 1; k >= 0; k = tree.parent_dof[static_cast<std::size_t>(k)]) {
+  for (int k = tree[at.link].v + tree[at.link].nv - 1; k >= 0; k = tree.parent_dof[k]) {
     const auto kk = static_cast<std::size_t>(k);
     const auto own = static_cast<std::size_t>(tree.link_of_dof[kk]);
     const int before = tree.links[own].parent;
-    const Motion V_p = before < 0 ? Motion{} : m.V_W[static_cast<std::size_t>(before)];
-    const Motion A_p = before < 0 ? Motion{-tree.gravity, Vec4{}} : m.A_W[static_cast<std::size_t>(before)];
+    const Motion V_p = before < 0 ? Motion{} : m.V_W[before];
+    const Motion A_p = before < 0 ? Motion{-tree.gravity, Vec4{}} : m.A_W[before];
     const Motion& S = m.S[kk];
     const Vec4 dx = at_point(S, x);
     const Motion dV = cross(S, V - V_p);

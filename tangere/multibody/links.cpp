@@ -71,7 +71,7 @@ void add_ways(Links& tree) {
   int longest = 0;
   for (std::size_t k = 0; k < nv; ++k) {
     const int parent = tree.parent_dof[k];
-    tree.way_length.push_back(parent < 0 ? 1 : tree.way_length[static_cast<std::size_t>(parent)] + 1);
+    tree.way_length.push_back(parent < 0 ? 1 : tree.way_length[parent] + 1);
     longest = std::max(longest, tree.way_length.back());
   }
   tree.stride = (longest + 3) / 4 * 4;
@@ -80,7 +80,7 @@ void add_ways(Links& tree) {
     int* way = tree.way.data() + k * static_cast<std::size_t>(tree.stride);
     std::fill_n(way, tree.stride, static_cast<int>(k));
     int at = tree.way_length[k];
-    for (int j = static_cast<int>(k); j >= 0; j = tree.parent_dof[static_cast<std::size_t>(j)]) way[--at] = j;
+    for (int j = static_cast<int>(k); j >= 0; j = tree.parent_dof[j]) way[--at] = j;
   }
   for (std::size_t k = 0; k < nv; ++k) {
     tree.first_beyond.push_back(static_cast<int>(tree.beyond.size()));
@@ -96,15 +96,14 @@ void add_ways(Links& tree) {
 void choose_origins(Links& tree) {
   std::vector<int> first_child(tree.links.size(), -1);
   for (int i = tree.size() - 1; i >= 0; --i)
-    if (tree[i].parent >= 0) first_child[static_cast<std::size_t>(tree[i].parent)] = i;
+    if (tree[i].parent >= 0) first_child[tree[i].parent] = i;
   for (int i = 0; i < tree.size(); ++i) {
     if (tree[i].parent >= 0) {
-      tree.origin_of_link.push_back(tree.origin_of_link[static_cast<std::size_t>(tree[i].parent)]);
+      tree.origin_of_link.push_back(tree.origin_of_link[tree[i].parent]);
       continue;
     }
     int at = i;
-    while (tree[at].kind == Link::Kind::prismatic && first_child[static_cast<std::size_t>(at)] >= 0)
-      at = first_child[static_cast<std::size_t>(at)];
+    while (tree[at].kind == Link::Kind::prismatic && first_child[at] >= 0) at = first_child[at];
     tree.origin_of_link.push_back(at);
     tree.has_sliding_roots = tree.has_sliding_roots || at != i;
   }
@@ -132,7 +131,7 @@ Links build_links(std::span<const Body> bodies, std::span<const Joint> joints, s
     int link = -1;
     Pose X = spec.X_PJ;
     if (bodies[b].parent != kWorld) {
-      const Attachment& parent = tree.bodies[static_cast<std::size_t>(bodies[b].parent)];
+      const Attachment& parent = tree.bodies[bodies[b].parent];
       link = parent.link;
       X = to_pose(parent.X_LB) * spec.X_PJ;
     }
@@ -151,7 +150,7 @@ Links build_links(std::span<const Body> bodies, std::span<const Joint> joints, s
       next.X = to_frame(X * Pose::rotation(R_JL.transpose() * piece.R_JL));
       if (next.nv > 1) tree.quaternions.push_back(next.q + next.nv - 3);
       q += next.nv + (next.nv > 1 ? 1 : 0);
-      int before = link < 0 ? -1 : last_dof[static_cast<std::size_t>(link)];
+      int before = link < 0 ? -1 : last_dof[link];
       for (int k = 0; k < next.nv; ++k) {
         tree.link_of_dof.push_back(tree.size());
         tree.parent_dof.push_back(before);
@@ -169,9 +168,7 @@ Links build_links(std::span<const Body> bodies, std::span<const Joint> joints, s
     const Pose X_LJ = X * Pose::rotation(R_JL.transpose());
     const Attachment attachment{link, to_frame(X_LJ * spec.X_CJ.inverse())};
     tree.bodies.push_back(attachment);
-    if (link >= 0)
-      tree.links[static_cast<std::size_t>(link)].inertia +=
-          transformed(attachment.X_LB, spatial_inertia(bodies[b].spec.inertia));
+    if (link >= 0) tree.links[link].inertia += transformed(attachment.X_LB, spatial_inertia(bodies[b].spec.inertia));
   }
   for (const DofSpec& dof : dofs) {
     tree.armature.push_back(dof.armature);

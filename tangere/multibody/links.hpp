@@ -29,11 +29,11 @@ struct Link {
   double pitch = 0.0;
   /// The link's frame in the parent link's, at the neutral configuration.
   Frame X;
-  /// Of all bodies fixed to the link, in its frame.
+  /// Inertia of all bodies fixed to the link, in its frame.
   SpatialInertia inertia;
 };
 
-/// Where a body is on its link.
+/// Placement of a body on its link.
 struct Attachment {
   /// -1: fixed to the world.
   int link = -1;
@@ -65,7 +65,7 @@ struct Links {
   std::vector<double> rest;
   /// Position coordinate of each velocity with stiffness.
   std::vector<int> q_of_dof;
-  /// Where quaternions start in q.
+  /// First coordinates of quaternions in q.
   std::vector<int> quaternions;
   Vec4 gravity{};
   bool has_passive = false;
@@ -73,7 +73,7 @@ struct Links {
 
   [[nodiscard]] const int* way_to(int dof) const { return way.data() + static_cast<std::ptrdiff_t>(dof) * stride; }
   [[nodiscard]] int size() const { return static_cast<int>(links.size()); }
-  [[nodiscard]] const Link& operator[](int i) const { return links[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const Link& operator[](int i) const { return links[i]; }
 };
 
 }  // namespace tangere

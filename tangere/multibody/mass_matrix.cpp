@@ -35,21 +35,21 @@ const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q) {
   for (std::size_t i = 0; i < tree.links.size(); ++i) m.composite[i] = transformed(m.X_W[i], tree.links[i].inertia);
   for (int i = tree.size() - 1; i >= 0; --i) {
     const Link& link = tree[i];
-    const SpatialInertia& I = m.composite[static_cast<std::size_t>(i)];
-    if (link.parent >= 0) m.composite[static_cast<std::size_t>(link.parent)] += I;
+    const SpatialInertia& I = m.composite[i];
+    if (link.parent >= 0) m.composite[link.parent] += I;
     for (int k = link.v; k < link.v + link.nv; ++k) {
-      const Force IS = I * m.S[static_cast<std::size_t>(k)];
+      const Force IS = I * m.S[k];
       const int* way = tree.way_to(k);
       double* row = m.M_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
-      const int length = tree.way_length[static_cast<std::size_t>(k)];
+      const int length = tree.way_length[k];
       for (int d = 0; d < length; d += 4) {
         const auto product = [&](int e) {
-          const Motion& S = m.S[static_cast<std::size_t>(way[d + e])];
+          const Motion& S = m.S[way[d + e]];
           return S.v * IS.f + S.w * IS.n;
         };
         store4(row + d, sums(product(0), product(1), product(2), product(3)));
       }
-      row[length - 1] += tree.armature[static_cast<std::size_t>(k)];
+      row[length - 1] += tree.armature[k];
     }
   }
   spread_mass_matrix(tree, m);
@@ -65,7 +65,7 @@ void spread_mass_matrix(const Links& tree, Data::Memory& m) {
   for (Eigen::Index k = 0; k < nv; ++k) {
     const int* way = tree.way_to(static_cast<int>(k));
     const double* row = m.M_rows.data() + k * tree.stride;
-    for (int d = 0; d < tree.way_length[static_cast<std::size_t>(k)]; ++d) {
+    for (int d = 0; d < tree.way_length[k]; ++d) {
       M[k * nv + way[d]] = row[d];
       M[way[d] * nv + k] = row[d];
     }
@@ -83,7 +83,7 @@ void factor_rows(const Model& model, Data::Memory& m) {
   for (int k = model.nv() - 1; k >= 0; --k) {
     double* row = L + k * stride;
     const int* way = tree.way_to(k);
-    const int last = tree.way_length[static_cast<std::size_t>(k)] - 1;
+    const int last = tree.way_length[k] - 1;
     const double inverse = 1.0 / row[last];
     row[last] = inverse;
     for (int d = last - 1; d >= 0; --d) {
@@ -120,7 +120,7 @@ void factor_mass_matrix(const Model& model, Data& data, VectorArgument diagonal)
   const Links& tree = model.links();
   for (int k = 0; k < model.nv(); ++k)
     m.L_rows[static_cast<std::size_t>(k) * static_cast<std::size_t>(tree.stride) +
-             static_cast<std::size_t>(tree.way_length[static_cast<std::size_t>(k)]) - 1] += diagonal[k];
+             static_cast<std::size_t>(tree.way_length[k]) - 1] += diagonal[k];
   factor_rows(model, m);
 }
 
@@ -138,12 +138,12 @@ void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX>
   for (int k = model.nv() - 1; k >= 0; --k) {
     const double* row = m.L_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
     const int* way = tree.way_to(k);
-    for (int d = 0; d < tree.way_length[static_cast<std::size_t>(k)] - 1; ++d) x[way[d]] -= row[d] * x[k];
+    for (int d = 0; d < tree.way_length[k] - 1; ++d) x[way[d]] -= row[d] * x[k];
   }
   for (int k = 0; k < model.nv(); ++k) {
     const double* row = m.L_rows.data() + static_cast<std::ptrdiff_t>(k) * tree.stride;
     const int* way = tree.way_to(k);
-    const int last = tree.way_length[static_cast<std::size_t>(k)] - 1;
+    const int last = tree.way_length[k] - 1;
     double value = x[k] * row[last];
     for (int d = 0; d < last; ++d) value -= row[d] * x[way[d]];
     x[k] = value;
@@ -162,12 +162,12 @@ void solve_columns_of(const Links& tree, const double* L, std::ptrdiff_t width, 
     for (int n = 0; n < N; ++n) value[n] -= splat8(a) * load8(from + 8 * n);
   };
   for (int k = nv - 1; k >= 0; --k) {
-    const int at = tree.way_length[static_cast<std::size_t>(k)] - 1;
+    const int at = tree.way_length[k] - 1;
     double* own = x + k * width;
     for (int n = 0; n < N; ++n) value[n] = load8(own + 8 * n);
     const int end = tree.first_beyond[static_cast<std::size_t>(k) + 1];
-    for (int e = tree.first_beyond[static_cast<std::size_t>(k)]; e < end; ++e) {
-      const int j = tree.beyond[static_cast<std::size_t>(e)];
+    for (int e = tree.first_beyond[k]; e < end; ++e) {
+      const int j = tree.beyond[e];
       subtract(L[j * stride + at], x + j * width);
     }
     for (int n = 0; n < N; ++n) store8(own + 8 * n, value[n]);
@@ -175,7 +175,7 @@ void solve_columns_of(const Links& tree, const double* L, std::ptrdiff_t width, 
   for (int k = 0; k < nv; ++k) {
     const double* row = L + k * stride;
     const int* way = tree.way_to(k);
-    const int last = tree.way_length[static_cast<std::size_t>(k)] - 1;
+    const int last = tree.way_length[k] - 1;
     double* own = x + k * width;
     for (int n = 0; n < N; ++n) value[n] = splat8(row[last]) * load8(own + 8 * n);
     for (int d = 0; d < last; ++d) subtract(row[d], x + way[d] * width);

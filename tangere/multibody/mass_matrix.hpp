@@ -20,7 +20,7 @@ const MatrixX& mass_matrix(const Model& model, Data& data, VectorArgument q);
 void factor_mass_matrix(const Model& model, Data& data);
 /// The same of M plus a diagonal (implicit dampers and springs); what solves below is then its inverse.
 void factor_mass_matrix(const Model& model, Data& data, VectorArgument diagonal);
-/// What the last factor_mass_matrix added to the diagonal; zeros, or the diagonal it was given.
+/// The diagonal that the last factor_mass_matrix added: zeros, or the one it was given.
 [[nodiscard]] const VectorX& factored_diagonal(const Model& model, const Data& data);
 /// x = M⁻¹ x, in place, by the last factors.
 void solve_mass_matrix(const Model& model, const Data& data, Eigen::Ref<VectorX> x);

@@ -95,9 +95,7 @@ NamedFrame Model::frame(std::string_view name) const {
 }
 
 bool Model::may_collide(int body_A, int body_B) const {
-  const auto link_of = [&](int body) {
-    return body == kWorld ? -1 : links_->bodies[static_cast<std::size_t>(body)].link;
-  };
+  const auto link_of = [&](int body) { return body == kWorld ? -1 : links_->bodies[body].link; };
   if (link_of(body_A) == link_of(body_B)) return false;
   const std::pair<int, int> pair = std::minmax({body_A, body_B});
   return !std::binary_search(parts_->excluded.begin(), parts_->excluded.end(), pair);
@@ -175,7 +173,7 @@ int ModelBuilder::add_body(BodySpec body, JointSpec joint, int parent) {
 
 void ModelBuilder::set_body(int index, BodySpec body) {
   if (index < 0 || index >= num_bodies()) throw InputError("index", "there is no body " + std::to_string(index));
-  Body& old = bodies_[static_cast<std::size_t>(index)];
+  Body& old = bodies_[index];
   if (body.name != old.spec.name) throw InputError(body.name, "must keep the name '" + old.spec.name + "'");
   verify(body);
   old.spec = std::move(body);
@@ -183,7 +181,7 @@ void ModelBuilder::set_body(int index, BodySpec body) {
 
 void ModelBuilder::set_joint(int index, JointSpec joint) {
   if (index < 0 || index >= num_bodies()) throw InputError("index", "there is no joint " + std::to_string(index));
-  JointSpec& old = joints_[static_cast<std::size_t>(index)];
+  JointSpec& old = joints_[index];
   if (joint.name != old.name) throw InputError(joint.name, "must keep the name '" + old.name + "'");
   if (joint.type != old.type)
     throw InputError(joint.name + ".type",
@@ -221,7 +219,8 @@ void ModelBuilder::add_frame(NamedFrame frame) {
 }
 
 Model ModelBuilder::build() const {
-  Model::Parts parts{.name = name_, .gravity = gravity_, .bodies = bodies_, .constraints = constraints_, .frames = frames_};
+  Model::Parts parts{
+      .name = name_, .gravity = gravity_, .bodies = bodies_, .constraints = constraints_, .frames = frames_};
   int nq = 0;
   int nv = 0;
   for (const JointSpec& spec : joints_) {

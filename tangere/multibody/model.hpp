@@ -40,7 +40,7 @@ struct Body {
 
 struct Joint {
   JointSpec spec;
-  /// Where its coordinates start in q and v, and how many there are.
+  /// Its first coordinates in q and v, and how many there are.
   int first_q = 0;
   int first_v = 0;
   int nq = 0;
@@ -163,7 +163,7 @@ class ModelBuilder {
   /// kWorld - 1 if there is none.
   [[nodiscard]] int find_body(std::string_view name) const;
   /// What was given for an index below num_bodies().
-  [[nodiscard]] const BodySpec& body(int index) const { return bodies_[static_cast<std::size_t>(index)].spec; }
+  [[nodiscard]] const BodySpec& body(int index) const { return bodies_[index].spec; }
 
   /// Throws InputError also for joints that nothing with inertia along them hangs from (the mass matrix would be
   /// singular everywhere), for mimics of unknown joints or in a circle, and beyond kMostCoordinates.

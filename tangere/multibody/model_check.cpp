@@ -33,7 +33,8 @@ void verify_inertia(const std::string& name, const MassProperties& inertia) {
   if ((I - I.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size) throw InputError(name + ".inertia", "must be symmetric");
   const Vector3 moments = Eigen::SelfAdjointEigenSolver<Matrix3>(I, Eigen::EigenvaluesOnly).eigenvalues();
   if (moments[0] < -1e-9 * size)
-    throw InputError(name + ".inertia", "must be positive, principal moments are " + internal::to_text(VectorX(moments)));
+    throw InputError(name + ".inertia",
+                     "must be positive, principal moments are " + internal::to_text(VectorX(moments)));
   if (moments[0] + moments[1] < (1.0 - kRounding) * moments[2])
     throw InputError(name + ".inertia",
                      "no body has these principal moments: the largest exceeds the sum of the other two, " +
@@ -127,7 +128,7 @@ std::vector<std::pair<int, int>> neighbour_pairs(std::span<const Body> bodies, s
   // the body that each one is held to by fixed joints, in the end; kWorld: the world
   std::vector<int> holder(bodies.size());
   std::vector<std::vector<int>> held(bodies.size());
-  const auto at = [](auto& list, int i) -> auto& { return list[static_cast<std::size_t>(i)]; };
+  const auto at = [](auto& list, int i) -> auto& { return list[i]; };
   for (std::size_t b = 0; b < bodies.size(); ++b) {
     const int index = static_cast<int>(b);
     const int parent = bodies[b].parent;
@@ -163,15 +164,15 @@ void connect_mimics(std::vector<Joint>& joints) {
     if (source != by_name.end()) joint.mimic_source = source->second;
     if (joint.mimic_source < 0)
       throw InputError(joint.spec.name + ".mimic", "there is no joint '" + joint.spec.mimic->source + "'");
-    if (joints[static_cast<std::size_t>(joint.mimic_source)].nv != 1)
+    if (joints[joint.mimic_source].nv != 1)
       throw InputError(joint.spec.name + ".mimic", "'" + joint.spec.mimic->source + "' must have one coordinate");
   }
   // each joint is walked through once: who comes to one of this walk again goes in a circle
   std::vector<std::size_t> walk_of(joints.size(), 0);
   for (std::size_t i = 0; i < joints.size(); ++i) {
     const std::size_t walk = i + 1;
-    for (int k = static_cast<int>(i); k >= 0; k = joints[static_cast<std::size_t>(k)].mimic_source) {
-      std::size_t& seen = walk_of[static_cast<std::size_t>(k)];
+    for (int k = static_cast<int>(i); k >= 0; k = joints[k].mimic_source) {
+      std::size_t& seen = walk_of[k];
       if (seen == walk) throw InputError(joints[i].spec.name + ".mimic", "follows itself in a circle");
       if (seen != 0) break;
       seen = walk;
@@ -189,8 +190,7 @@ void require_movable(const Model& model) {
   std::vector<SpatialInertia> below;
   for (const Link& link : tree.links) below.push_back(link.inertia);
   for (std::size_t i = tree.links.size(); i-- > 0;)
-    if (tree.links[i].parent >= 0)
-      below[static_cast<std::size_t>(tree.links[i].parent)] += transformed(m.X[i], below[i]);
+    if (tree.links[i].parent >= 0) below[tree.links[i].parent] += transformed(m.X[i], below[i]);
   // the outermost first: beyond a joint that moves nothing, what those before it meet is no number
   for (int index = model.num_bodies() - 1; index >= 0; --index) {
     const Joint& joint = model.joint(index);
@@ -198,7 +198,7 @@ void require_movable(const Model& model) {
       const auto at = static_cast<std::size_t>(v);
       const int i = tree.link_of_dof[at];
       const Link& link = tree[i];
-      const SpatialInertia& inertia = below[static_cast<std::size_t>(i)];
+      const SpatialInertia& inertia = below[i];
       const bool linear = link.kind == Link::Kind::prismatic || (link.kind == Link::Kind::free && v - link.v < 3);
       double scale = tree.armature[at];
       if (linear || link.pitch != 0.0) scale += inertia.m * (linear ? 1.0 : link.pitch * link.pitch);

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a ModelBuilder refuses (not installed). Each throws InputError naming the thing.
+/// Checks of a ModelBuilder (not installed). Each throws InputError naming the thing.
 
 #include <span>
 #include <string>

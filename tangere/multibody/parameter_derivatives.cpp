@@ -77,13 +77,13 @@ class Columns {
 
   /// The force of a change of inertia of a body (in its frame), felt by all coordinates on its way to the root.
   void add_inertia(int body, const SpatialInertia& dI, Eigen::Ref<VectorX> column) const {
-    const Attachment& at = tree_.bodies[static_cast<std::size_t>(body)];
+    const Attachment& at = tree_.bodies[body];
     if (at.link < 0) return;
     const auto i = static_cast<std::size_t>(at.link);
     const SpatialInertia in_world = transformed(m_.X_W[i] * at.X_LB, dI);
     const Force F = in_world * m_.A_W[i] + cross_force(m_.V_W[i], in_world * m_.V_W[i]);
-    for (int k = tree_[at.link].v + tree_[at.link].nv - 1; k >= 0; k = tree_.parent_dof[static_cast<std::size_t>(k)])
-      column[k] += dot(m_.S[static_cast<std::size_t>(k)], F);
+    for (int k = tree_[at.link].v + tree_[at.link].nv - 1; k >= 0; k = tree_.parent_dof[k])
+      column[k] += dot(m_.S[k], F);
   }
 
   /// Loads of links and of bodies, for placements.
@@ -108,11 +108,11 @@ class Columns {
       m_.body_loads[b] += own;
       m_.link_loads[i] += own;
       const int parent = model_.body(static_cast<int>(b)).parent;
-      if (parent != kWorld) m_.body_loads[static_cast<std::size_t>(parent)] += m_.body_loads[b];
+      if (parent != kWorld) m_.body_loads[parent] += m_.body_loads[b];
     }
     for (std::size_t i = tree_.links.size(); i-- > 0;) {
       const int parent = tree_.links[i].parent;
-      if (parent >= 0) m_.link_loads[static_cast<std::size_t>(parent)] += m_.link_loads[i];
+      if (parent >= 0) m_.link_loads[parent] += m_.link_loads[i];
     }
   }
 
@@ -121,12 +121,12 @@ class Columns {
     // the parent's body and link; what is fixed to the world moves nothing but what hangs from it
     const int parent_body = model_.body(b).parent;
     const Attachment world{};
-    const Attachment& parent = parent_body == kWorld ? world : tree_.bodies[static_cast<std::size_t>(parent_body)];
+    const Attachment& parent = parent_body == kWorld ? world : tree_.bodies[parent_body];
     const JointSpec& joint = model_.joint(b).spec;
     // about the origin of the tree that hangs from it
     const int first = first_link_beyond(b);
     if (first < 0) return;
-    const Vec4 origin = m_.origin[static_cast<std::size_t>(first)];
+    const Vec4 origin = m_.origin[first];
     Frame X_WP = parent.X_LB;
     X_WP.p -= origin;
     Motion V_p;
@@ -142,22 +142,21 @@ class Columns {
     const Motion psi_dot_dot = cross(A_p, S) + cross(V_p, psi_dot);
     mark_beyond(b);
     for (int j = 0; j < model_.nv(); ++j) {
-      if (!m_.beyond[static_cast<std::size_t>(j)]) continue;
-      const auto link = static_cast<std::size_t>(tree_.link_of_dof[static_cast<std::size_t>(j)]);
+      if (!m_.beyond[j]) continue;
+      const auto link = static_cast<std::size_t>(tree_.link_of_dof[j]);
       // trees that hang from one fixed body have an origin each
       const Vec4 shift = m_.origin[link] - origin;
       const auto moved = [&](const Motion& a) { return Motion{a.v + cross(a.w, shift), a.w}; };
       const Load& load = m_.link_loads[link];
       Force dF = force(load, moved(psi_dot), moved(psi_dot_dot));
       dF += cross_force(moved(S), load.W);
-      column[j] += dot(m_.S[static_cast<std::size_t>(j)], dF);
+      column[j] += dot(m_.S[j], dF);
     }
     if (parent.link < 0) return;
-    const Load& load = m_.body_loads[static_cast<std::size_t>(b)];
+    const Load& load = m_.body_loads[b];
     const Force dF = force(load, psi_dot, psi_dot_dot) + cross_force(S, load.F);
-    for (int k = tree_[parent.link].v + tree_[parent.link].nv - 1; k >= 0;
-         k = tree_.parent_dof[static_cast<std::size_t>(k)])
-      column[k] += dot(m_.S[static_cast<std::size_t>(k)], dF);
+    for (int k = tree_[parent.link].v + tree_[parent.link].nv - 1; k >= 0; k = tree_.parent_dof[k])
+      column[k] += dot(m_.S[k], dF);
   }
 
   /// A change of gravity along an axis.
@@ -166,7 +165,7 @@ class Columns {
     up.v[axis] = -1.0;
     for (int j = 0; j < model_.nv(); ++j) {
       const auto jj = static_cast<std::size_t>(j);
-      const Load& load = m_.link_loads[static_cast<std::size_t>(tree_.link_of_dof[jj])];
+      const Load& load = m_.link_loads[tree_.link_of_dof[jj]];
       column[j] += dot(m_.S[jj], load.I * up);
     }
   }
@@ -195,7 +194,7 @@ class Columns {
   }
   [[nodiscard]] int first_link_beyond(int b) const {
     for (int body = b; body < model_.num_bodies(); ++body) {
-      const int link = tree_.bodies[static_cast<std::size_t>(body)].link;
+      const int link = tree_.bodies[body].link;
       if (link >= 0 && hangs_from(body, b)) return link;
     }
     return -1;
@@ -205,7 +204,7 @@ class Columns {
     for (int body = b; body < model_.num_bodies(); ++body) {
       if (!hangs_from(body, b)) continue;
       const Joint& joint = model_.joint(body);
-      for (int k = 0; k < joint.nv; ++k) m_.beyond[static_cast<std::size_t>(joint.first_v + k)] = true;
+      for (int k = 0; k < joint.nv; ++k) m_.beyond[joint.first_v + k] = true;
     }
   }
 

@@ -141,7 +141,7 @@ VectorX parameter_values(const Model& model, std::span<const Parameter> paramete
         value = model.gravity()[p.component];
         break;
       default:
-        value = model.dofs()[static_cast<std::size_t>(p.index)].*member_of(p.kind);
+        value = model.dofs()[p.index].*member_of(p.kind);
         break;
     }
   }
@@ -197,7 +197,7 @@ Model with_parameters(const Model& model, std::span<const Parameter> parameters,
       default: {
         const Joint& joint = joint_of_dof(model, p.index);
         const auto j = static_cast<std::size_t>(&joint - model.joints().data());
-        joints[j].dofs[static_cast<std::size_t>(p.index - joint.first_v)].*member_of(p.kind) = value;
+        joints[j].dofs[p.index - joint.first_v].*member_of(p.kind) = value;
         break;
       }
     }

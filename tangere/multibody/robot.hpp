@@ -41,7 +41,7 @@ struct Robot {
   std::vector<Actuator> actuators;
   std::vector<Keyframe> keyframes;
   std::vector<Notice> notices;
-  /// Of the file, if it names one (seconds).
+  /// Time step of the file, if it names one [s].
   std::optional<double> time_step{};
 };
 

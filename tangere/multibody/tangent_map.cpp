@@ -9,7 +9,7 @@ namespace tangere {
 namespace {
 
 bool has_quaternion(const Joint& joint) { return joint.nq != joint.nv; }
-/// Where a joint's quaternion and angular velocity start.
+/// Offset of a joint's quaternion and angular velocity.
 int before_rotation(const Joint& joint) { return joint.nv - 3; }
 
 Eigen::Quaterniond read_quaternion(const double* q) {

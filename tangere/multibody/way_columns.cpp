@@ -10,14 +10,12 @@ namespace {
 
 const Attachment* moving(const Model& model, int body) {
   if (body < 0) return nullptr;
-  const Attachment& at = model.links().bodies[static_cast<std::size_t>(body)];
+  const Attachment& at = model.links().bodies[body];
   return at.link < 0 ? nullptr : &at;
 }
 
 /// From the link's tree's origin to the point.
-Vec4 from_origin(const Data::Memory& m, int link, const Vector3& about) {
-  return to_vec4(about) - m.origin[static_cast<std::size_t>(link)];
-}
+Vec4 from_origin(const Data::Memory& m, int link, const Vector3& about) { return to_vec4(about) - m.origin[link]; }
 
 Motion at_point(const Motion& a, Vec4 x) { return {a.v + cross(a.w, x), a.w}; }
 
@@ -28,7 +26,7 @@ std::span<const int> way_of(const Model& model, int body) {
   if (at == nullptr) return {};
   const Links& tree = model.links();
   const int last = tree[at->link].v + tree[at->link].nv - 1;
-  return {tree.way_to(last), static_cast<std::size_t>(tree.way_length[static_cast<std::size_t>(last)])};
+  return {tree.way_to(last), static_cast<std::size_t>(tree.way_length[last])};
 }
 
 void way_columns(const Model& model, const Data& data, int body, const Vector3& about, Eigen::Ref<Matrix6X> columns) {
@@ -37,8 +35,7 @@ void way_columns(const Model& model, const Data& data, int body, const Vector3& 
   const Data::Memory& m = memory_of(model, data);
   const Vec4 x = from_origin(m, at->link, about);
   Eigen::Index column = 0;
-  for (const int k : way_of(model, body))
-    columns.col(column++) = to_vector6(at_point(m.S[static_cast<std::size_t>(k)], x));
+  for (const int k : way_of(model, body)) columns.col(column++) = to_vector6(at_point(m.S[k], x));
 }
 
 void way_forces(const Model& model, const Data& data, int body, const Vector3& about, const Vector6& wrench,
@@ -48,7 +45,7 @@ void way_forces(const Model& model, const Data& data, int body, const Vector3& a
   const Data::Memory& m = memory_of(model, data);
   Force W{to_vec4(wrench.head<3>()), to_vec4(wrench.tail<3>())};
   W.n += cross(from_origin(m, at->link, about), W.f);
-  for (const int k : way_of(model, body)) *out++ = dot(m.S[static_cast<std::size_t>(k)], W);
+  for (const int k : way_of(model, body)) *out++ = dot(m.S[k], W);
 }
 
 struct BodyVelocities::Memory {
@@ -68,8 +65,8 @@ void BodyVelocities::set(const Model& model, const Data& data, VectorArgument v)
   const Links& tree = model.links();
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const Link& link = tree.links[i];
-    Motion V = link.parent < 0 ? Motion{} : memory_->V[static_cast<std::size_t>(link.parent)];
-    for (int k = link.v; k < link.v + link.nv; ++k) V += m.S[static_cast<std::size_t>(k)] * v[k];
+    Motion V = link.parent < 0 ? Motion{} : memory_->V[link.parent];
+    for (int k = link.v; k < link.v + link.nv; ++k) V += m.S[k] * v[k];
     memory_->V[i] = V;
   }
 }
@@ -78,7 +75,7 @@ Vector6 BodyVelocities::twist(const Model& model, const Data& data, int body, co
   const Attachment* at = moving(model, body);
   if (at == nullptr) return Vector6::Zero();
   const Data::Memory& m = memory_of(model, data);
-  return to_vector6(at_point(memory_->V[static_cast<std::size_t>(at->link)], from_origin(m, at->link, about)));
+  return to_vector6(at_point(memory_->V[at->link], from_origin(m, at->link, about)));
 }
 
 void BodyVelocities::twist_derivatives(const Model& model, const Data& data, int body, const Vector3& about,
@@ -88,12 +85,12 @@ void BodyVelocities::twist_derivatives(const Model& model, const Data& data, int
   const Data::Memory& m = memory_of(model, data);
   const Links& tree = model.links();
   const Vec4 x = from_origin(m, at->link, about);
-  const Motion& V = memory_->V[static_cast<std::size_t>(at->link)];
+  const Motion& V = memory_->V[at->link];
   Eigen::Index column = 0;
   for (const int k : way_of(model, body)) {
-    const int before = tree[tree.link_of_dof[static_cast<std::size_t>(k)]].parent;
-    const Motion V_p = before < 0 ? Motion{} : memory_->V[static_cast<std::size_t>(before)];
-    columns.col(column++) = to_vector6(at_point(cross(m.S[static_cast<std::size_t>(k)], V - V_p), x));
+    const int before = tree[tree.link_of_dof[k]].parent;
+    const Motion V_p = before < 0 ? Motion{} : memory_->V[before];
+    columns.col(column++) = to_vector6(at_point(cross(m.S[k], V - V_p), x));
   }
 }
 

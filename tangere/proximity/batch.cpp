@@ -50,7 +50,7 @@ struct Worker {
 }  // namespace
 
 struct BatchWorkspace::Data {
-  /// What is done for each item: a function and what it captures.
+  /// The work per item: a function and its captures.
   struct Job {
     void (*call)(const void* function, std::size_t item, Worker& worker);
     const void* function;
@@ -71,8 +71,7 @@ struct BatchWorkspace::Data {
   std::vector<std::jthread> threads;
 
   explicit Data(int num_threads) : workers(static_cast<std::size_t>(num_threads)) {
-    for (int i = 1; i < num_threads; ++i)
-      threads.emplace_back([this, i] { wait_for_work(workers[static_cast<std::size_t>(i)]); });
+    for (int i = 1; i < num_threads; ++i) threads.emplace_back([this, i] { wait_for_work(workers[i]); });
   }
   ~Data() {
     {

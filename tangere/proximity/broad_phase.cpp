@@ -8,8 +8,8 @@
 
 #include "tangere/math/assert.hpp"
 #include "tangere/math/error.hpp"
-#include "tangere/proximity/broad_phase/internal/box_tree.hpp"
 #include "tangere/proximity/batch/internal/pair_sort.hpp"
+#include "tangere/proximity/broad_phase/internal/box_tree.hpp"
 
 namespace tangere {
 namespace {

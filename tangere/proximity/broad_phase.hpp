@@ -27,8 +27,8 @@
 namespace tangere {
 
 struct BroadPhaseOptions {
-  /// Of the fat boxes, on every side, as a fraction of the longest finite edge. Larger: longer lists, made less often.
-  /// From 0 to 10.
+  /// Margin of the fat boxes on every side, as a fraction of the longest finite edge. Larger: longer lists, made less
+  /// often. From 0 to 10.
   double margin = 0.1;
 
   /// Throws InputError naming the first field out of range.

@@ -78,7 +78,7 @@ struct Piece {
 Piece piece_of(const RayBody& body, int first, int last, const Vector3& n, const int* pieces) {
   Piece out{Vector3::Zero(), Matrix3::Zero()};
   for (int t = first; t < last; ++t) {
-    const PlacedTerm& placed = body.terms[static_cast<std::size_t>(t)];
+    const PlacedTerm& placed = body.terms[t];
     const SupportTerm& term = *placed.term;
     Matrix3 C;
     for (int i = 0; i < 3; ++i) C.col(i) = to_vector(placed.columns.c[i]);
@@ -133,7 +133,7 @@ struct FaceSpan {
 FaceSpan face_span(const RayBody& body, int first, int last, const Vector3& n, double size) {
   FaceSpan span;
   for (int t = first; t < last; ++t) {
-    const PlacedTerm& placed = body.terms[static_cast<std::size_t>(t)];
+    const PlacedTerm& placed = body.terms[t];
     const SupportTerm& term = *placed.term;
     Matrix3 C;
     for (int i = 0; i < 3; ++i) C.col(i) = to_vector(placed.columns.c[i]);
@@ -256,7 +256,7 @@ const Shape& ball_of(double size) {
     return all;
   }();
   const double k = std::clamp(std::round(std::log10(size)), -1.0 * kLargest, 1.0 * kLargest);
-  return balls[static_cast<std::size_t>(static_cast<int>(k) + kLargest)];
+  return balls[static_cast<int>(k) + kLargest];
 }
 
 /// -∂h/∂θ at the unit outward normal n, with s the point of the set that faces n, for every parameter of a part at

@@ -7,8 +7,8 @@
 #include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/proximity/distance/internal/distance_workspace.hpp"
-#include "tangere/proximity/manifold/internal/manifold_query.hpp"
 #include "tangere/proximity/internal/pose_check.hpp"
+#include "tangere/proximity/manifold/internal/manifold_query.hpp"
 
 namespace tangere {
 
@@ -57,7 +57,7 @@ ManifoldQuery make_query(const Shape& A, const Pose& X_WA, const Shape& B, const
 void run(ManifoldQuery& query, Manifold& manifold) {
   internal::find_manifold(query, manifold);
   for (int k = 0; k < manifold.num_points; ++k) {
-    ContactPoint& point = manifold.points[static_cast<std::size_t>(k)];
+    ContactPoint& point = manifold.points[k];
     point.p_A += query.origin;
     point.p_B += query.origin;
     point.point += query.origin;
@@ -70,12 +70,8 @@ struct Parts {
   const Bundle* bundle = shape.get_if<Bundle>();
 
   [[nodiscard]] int count() const { return bundle != nullptr ? static_cast<int>(bundle->parts.size()) : 1; }
-  [[nodiscard]] const Shape& operator[](int i) const {
-    return bundle != nullptr ? bundle->parts[static_cast<std::size_t>(i)].shape : shape;
-  }
-  [[nodiscard]] Pose pose(const Pose& X, int i) const {
-    return bundle != nullptr ? X * bundle->parts[static_cast<std::size_t>(i)].X : X;
-  }
+  [[nodiscard]] const Shape& operator[](int i) const { return bundle != nullptr ? bundle->parts[i].shape : shape; }
+  [[nodiscard]] Pose pose(const Pose& X, int i) const { return bundle != nullptr ? X * bundle->parts[i].X : X; }
 };
 
 bool bounding_balls_apart(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, double margin) {

@@ -33,7 +33,7 @@ namespace tangere {
 /// The most points a manifold has.
 inline constexpr int kMaxManifoldPoints = 8;
 
-/// What a shape contributes to a contact point.
+/// The feature that a shape contributes to a contact point.
 enum class FeatureKind {
   /// A corner without padding: of a polytope, or the apex of a cone.
   vertex,

@@ -12,8 +12,8 @@
 #include <cmath>
 #include <string>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/support.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/proximity/internal/pose_check.hpp"
 #include "tangere/proximity/phi/internal/proximity_workspace.hpp"

@@ -90,7 +90,7 @@ void row_gradient(Data& data) {
   }
 }
 
-/// What the rows of a core and its radius say about its shape's parameters.
+/// Adds the derivatives of a core's rows and radius in its shape's parameters.
 void add_parameters(const Data& data, const Core& core, int first_row, int first_variable, VectorX& out) {
   out.setZero(core.set->num_parameters);
   for (const RowDerivative& d : core.set->derivatives) {

@@ -55,7 +55,7 @@ struct ScalingOptions {
   /// Stop when the duality gap and the residuals are below tolerance * alpha. Attainable down to about 1e-12
   /// for most pairs, 1e-10 for sums of unequal parts.
   double tolerance = 1e-8;
-  /// Of the conic route.
+  /// Conic route only: most iterations.
   int max_iterations = 50;
   /// Smoothing kappa, relative: answer with the central-path point s ∘ z = kappa alpha e, a smooth function of the
   /// poses and parameters, whose relative duality gap is kappa times the pair's barrier degree. 0: the exact answer.
@@ -72,7 +72,7 @@ struct ScalingOptions {
 struct Scaling {
   ScalingStatus status;
   double alpha;
-  /// Where the scaled shapes touch.
+  /// The point at which the scaled shapes touch.
   Vector3 x;
   /// x scaled back to each shape: r + (x - r) / alpha (DCOL eq. 29). On a half-space, which is not scaled, x itself.
   Vector3 p_A;

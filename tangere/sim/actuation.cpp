@@ -20,7 +20,7 @@ double held_control(const Actuator& actuator, double u) {
 /// What the law says, whatever the force range.
 double output_of(const World& world, const Actuator& actuator, VectorArgument q, VectorArgument v, double u) {
   const ActuatorLaw law = law_of(actuator);
-  const double length = actuator.gear * q[world.model().links().q_of_dof[static_cast<std::size_t>(actuator.dof)]];
+  const double length = actuator.gear * q[world.model().links().q_of_dof[actuator.dof]];
   const double speed = actuator.gear * v[actuator.dof];
   return law.gain * held_control(actuator, u) + law.bias - law.stiffness * length - law.damping * speed;
 }

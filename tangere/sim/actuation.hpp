@@ -12,9 +12,9 @@
 ///
 /// The force range holds at the end of the step too. An actuator follows its law or stays at an end of its range, a
 /// constant force; which of them is what the law says at v⁺, found in passes: solve, look, and solve again as long as
-/// a region changes (from one end to the other by way of the law). After kPassesTogether of them one actuator changes at a time, the first that wants to, which ends
-/// where the matrix of the problem is a P-matrix, as without friction; after kMostPasses the step is made as it is and
-/// its status says so. Derivatives hold the regions of the step.
+/// a region changes (from one end to the other by way of the law). After kPassesTogether of them one actuator changes
+/// at a time, the first that wants to, which ends where the matrix of the problem is a P-matrix, as without friction;
+/// after kMostPasses the step is made as it is and its status says so. Derivatives hold the regions of the step.
 
 #include "tangere/multibody/data.hpp"
 #include "tangere/sim/world.hpp"
@@ -57,8 +57,7 @@ void to_controls(const World& world, const ActuationDerivatives& actuation, cons
     d_u = d_tau;
     return;
   }
-  for (int i = 0; i < world.nu(); ++i)
-    d_u.col(i) = actuation.d_u[i] * d_tau.col(world.actuators()[static_cast<std::size_t>(i)].dof);
+  for (int i = 0; i < world.nu(); ++i) d_u.col(i) = actuation.d_u[i] * d_tau.col(world.actuators()[i].dof);
 }
 
 }  // namespace tangere

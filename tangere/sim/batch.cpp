@@ -118,7 +118,7 @@ struct Batch::Data {
         }
       }
       try {
-        task(i, workers[static_cast<std::size_t>(thread)]);
+        task(i, workers[thread]);
       } catch (const InputError& error) {
         throw InputError("worlds[" + std::to_string(i) + "]." + error.field(), error.reason());
       }
@@ -128,13 +128,13 @@ struct Batch::Data {
 
   [[nodiscard]] Workspace& workspace_of(int i, Worker& worker) {
     if (worlds.size() == 1) return worker.workspace;
-    std::unique_ptr<Workspace>& own = places[static_cast<std::size_t>(i)].workspace;
+    std::unique_ptr<Workspace>& own = places[i].workspace;
     if (own == nullptr) own = std::make_unique<Workspace>(world(i));
     return *own;
   }
 
   void live_step(int i, In controls, Worker& worker, bool keep) {
-    Place& place = places[static_cast<std::size_t>(i)];
+    Place& place = places[i];
     worker.state.q = q.row(i);
     worker.state.v = v.row(i);
     worker.u = Eigen::Map<const VectorX>(controls.data() + std::ptrdiff_t{i} * nu, nu);
@@ -142,7 +142,7 @@ struct Batch::Data {
     workspace.restore(place.warm);
     const StepResult& result =
         tangere::step(world(i), worker.state, worker.u, workspace, worker.next, keep ? &place.tape : nullptr);
-    statuses[static_cast<std::size_t>(i)] = result.status;
+    statuses[i] = result.status;
     workspace.save(place.warm);
     q.row(i) = worker.next.q;
     v.row(i) = worker.next.v;
@@ -190,8 +190,7 @@ struct Batch::Data {
     read_state(states, i, worker.state);
     worker.columns.resize(nu, num_steps);
     for (int t = 0; t < num_steps; ++t)
-      worker.columns.col(t) =
-          Eigen::Map<const VectorX>(controls.data() + (std::ptrdiff_t{t} * n + i) * nu, nu);
+      worker.columns.col(t) = Eigen::Map<const VectorX>(controls.data() + (std::ptrdiff_t{t} * n + i) * nu, nu);
     worker.rollout->run(worker.state, worker.columns);
     return *worker.rollout;
   }
@@ -231,8 +230,7 @@ void Batch::set_parameters(std::span<const StepParameter> parameters, std::span<
   std::vector<std::shared_ptr<const World>> changed(static_cast<std::size_t>(d.n));
   d.for_all([&](int i, Worker&) {
     const Eigen::Map<const VectorX> row(values.data() + std::ptrdiff_t{i} * num, num);
-    changed[static_cast<std::size_t>(i)] =
-        std::make_shared<const World>(with_parameters(d.world(i), parameters, row));
+    changed[i] = std::make_shared<const World>(with_parameters(d.world(i), parameters, row));
   });
   d.worlds = std::move(changed);
   d.recorded = false;
@@ -248,15 +246,15 @@ void Batch::reset(std::span<const int> which) {
   for (const int i : which) {
     d.q.row(i) = d.start.q;
     d.v.row(i) = d.start.v;
-    Place& place = d.places[static_cast<std::size_t>(i)];
+    Place& place = d.places[i];
     place.warm = {};
-    d.statuses[static_cast<std::size_t>(i)] = StepStatus::solved;
+    d.statuses[i] = StepStatus::solved;
   }
 }
 
 void Batch::reset() {
   std::vector<int> all(static_cast<std::size_t>(data_->n));
-  for (int i = 0; i < data_->n; ++i) all[static_cast<std::size_t>(i)] = i;
+  for (int i = 0; i < data_->n; ++i) all[i] = i;
   reset(all);
 }
 
@@ -280,7 +278,7 @@ void Batch::jacobians(Out A, Out B) {
   require_length("A", A.size(), d.count(4 * d.nv * d.nv));
   require_length("B", B.size(), d.count(2 * d.nv * d.nu));
   d.for_all([&](int i, Worker& worker) {
-    (void)step_jacobians(d.world(i), d.places[static_cast<std::size_t>(i)].tape, d.workspace_of(i, worker), worker.jacobians,
+    (void)step_jacobians(d.world(i), d.places[i].tape, d.workspace_of(i, worker), worker.jacobians,
                          d.options.gradient_mode);
     d.write_jacobians(worker.jacobians, i, A, B);
   });
@@ -294,8 +292,8 @@ void Batch::vjp(In g_next, Out g_state, Out g_controls) {
   require_length("g_controls", g_controls.size(), d.count(d.nu));
   d.for_all([&](int i, Worker& worker) {
     d.read_tangent(g_next.data(), i, worker.g);
-    (void)step_vjp(d.world(i), d.places[static_cast<std::size_t>(i)].tape, d.workspace_of(i, worker), worker.g, worker.g_state,
-                   worker.g_u, d.options.gradient_mode);
+    (void)step_vjp(d.world(i), d.places[i].tape, d.workspace_of(i, worker), worker.g, worker.g_state, worker.g_u,
+                   d.options.gradient_mode);
     d.write_tangent(worker.g_state, g_state, i);
     std::copy_n(worker.g_u.data(), d.nu, g_controls.data() + std::ptrdiff_t{i} * d.nu);
   });
@@ -310,8 +308,7 @@ void Batch::jvp(In d_state, In d_controls, Out d_next) {
   d.for_all([&](int i, Worker& worker) {
     d.read_tangent(d_state.data(), i, worker.g);
     worker.u = Eigen::Map<const VectorX>(d_controls.data() + std::ptrdiff_t{i} * d.nu, d.nu);
-    (void)step_jvp(d.world(i), d.places[static_cast<std::size_t>(i)].tape, d.workspace_of(i, worker), worker.g, worker.u,
-                   worker.g_state);
+    (void)step_jvp(d.world(i), d.places[i].tape, d.workspace_of(i, worker), worker.g, worker.u, worker.g_state);
     d.write_tangent(worker.g_state, d_next, i);
   });
 }
@@ -330,7 +327,8 @@ void Batch::rollout(In states, In controls, int num_steps, Out all_states) {
     d.read_state(states, i, worker.state);
     d.write_state(worker.state, all_states.data(), i);
     for (std::size_t t = 0; t < steps; ++t) {
-      worker.u = Eigen::Map<const VectorX>(controls.data() + t * d.count(d.nu) + static_cast<std::size_t>(i * d.nu), d.nu);
+      worker.u =
+          Eigen::Map<const VectorX>(controls.data() + t * d.count(d.nu) + static_cast<std::size_t>(i * d.nu), d.nu);
       (void)tangere::step(d.world(i), worker.state, worker.u, workspace, worker.state);
       d.write_state(worker.state, all_states.data() + (t + 1) * block, i);
     }

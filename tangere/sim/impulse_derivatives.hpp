@@ -12,7 +12,7 @@
 ///   those of the rows of the tape        tape.f, which is StepResult::impulses: rows as in tape.problem.rows
 ///   those of each impact inside it       tape.impact(i).f, rows as in tape.impact(i).problem.rows
 ///
-/// Where something bounced inside the step, the first are those of the step without what bounced, and an impact's are
+/// If something bounced inside the step, the first are those of the step without what bounced, and an impact's are
 /// what its contacts pushed at that moment (StepResult::impacts). The tangents of friction are those of the contact's
 /// frame (Contact). Sets are held, as for the next state. Where rows repeat each other (four corners of a box) it is
 /// the compliance that shares the impulse out, and derivatives of single rows lose as many digits as it is small, as

@@ -55,7 +55,7 @@ void Rollout::make_steps(const StepObserver& observe) {
     const auto at = static_cast<std::size_t>(i);
     if (i % stretch == 0) workspace_.save(warm_[at / static_cast<std::size_t>(stretch)]);
     // the last stretch is the first one back
-    Tape* tape = i >= last_stretch ? &tapes_[static_cast<std::size_t>(i - last_stretch)] : nullptr;
+    Tape* tape = i >= last_stretch ? &tapes_[i - last_stretch] : nullptr;
     internal::with_prefix("step[" + std::to_string(i) + "]", [&] {
       const StepResult& result = step(world_, states_[at], controls_.col(i), workspace_, states_[at + 1], tape);
       if (result.status != StepStatus::solved) ++num_approximate_;
@@ -68,11 +68,10 @@ void Rollout::make_steps(const StepObserver& observe) {
 
 void Rollout::record(int first, int last) {
   first_taped_ = last_taped_ = 0;
-  workspace_.restore(warm_[static_cast<std::size_t>(first / options_.max_tapes)]);
+  workspace_.restore(warm_[first / options_.max_tapes]);
   State next;
   for (int i = first; i < last; ++i)
-    (void)step(world_, states_[static_cast<std::size_t>(i)], controls_.col(i), workspace_, next,
-               &tapes_[static_cast<std::size_t>(i - first)]);
+    (void)step(world_, states_[i], controls_.col(i), workspace_, next, &tapes_[i - first]);
   first_taped_ = first;
   last_taped_ = last;
 }
@@ -107,7 +106,7 @@ GradientQuality Rollout::reverse(std::span<const StateTangent> gradients, StateT
       const int first = i / options_.max_tapes * options_.max_tapes;
       record(first, i + 1);
     }
-    const Tape& tape = tapes_[static_cast<std::size_t>(i - first_taped_)];
+    const Tape& tape = tapes_[i - first_taped_];
     if (impulse_gradient) {
       g_impulses.setZero(num_impulses(tape));
       impulse_gradient(i, tape, g_impulses);
@@ -117,8 +116,8 @@ GradientQuality Rollout::reverse(std::span<const StateTangent> gradients, StateT
     }
     g_controls.col(i) = g_u;
     std::swap(g, before);
-    add(g.q, gradients[static_cast<std::size_t>(i)].q);
-    add(g.v, gradients[static_cast<std::size_t>(i)].v);
+    add(g.q, gradients[i].q);
+    add(g.v, gradients[i].v);
   }
   g_start = g;
   return quality;

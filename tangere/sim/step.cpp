@@ -132,8 +132,7 @@ void set_free_velocity(const World& world, const State& state, VectorArgument u,
   m.v_free -= m.implicit.damping.cwiseProduct(state.v);
   // their dampers have not seen the velocity
   for (const LoneBody& body : world.lone_bodies())
-    for (int k = body.first_v; k < body.first_v + 6; ++k)
-      m.v_free[k] -= model.dofs()[static_cast<std::size_t>(k)].damping * state.v[k];
+    for (int k = body.first_v; k < body.first_v + 6; ++k) m.v_free[k] -= model.dofs()[k].damping * state.v[k];
   factor_mass_matrix(model, m.data, m.implicit.inertia);
   solve_mass_matrix(model, m.data, m.v_free);
   m.v_free = state.v + world.options().time_step * m.v_free;
@@ -173,10 +172,10 @@ bool change_actuation(const World& world, const State& state, VectorArgument u, 
 void set_impulses(const LcpSolution& solution, ContactProblem& problem) {
   for (const RowBlock& block : problem.blocks) {
     if (block.contact < 0) continue;
-    Vector3& impulse = problem.contacts[static_cast<std::size_t>(block.contact)].impulse;
+    Vector3& impulse = problem.contacts[block.contact].impulse;
     impulse.setZero();
     for (int r = block.first_row; r < block.first_row + block.num_rows; ++r)
-      if (const int axis = problem.rows[static_cast<std::size_t>(r)].axis; axis < 3) impulse[axis] = solution.f[r];
+      if (const int axis = problem.rows[r].axis; axis < 3) impulse[axis] = solution.f[r];
   }
 }
 

@@ -65,15 +65,15 @@ struct StepProfile {
 
 struct StepResult {
   StepStatus status = StepStatus::solved;
-  /// Of the contact problem: see LcpSolution. The margin is that of the rows or of the energy of an impact, whichever
-  /// is smaller.
+  /// Residual and margin of the contact problem (LcpSolution). The margin is that of the rows or of the energy of an
+  /// impact, whichever is smaller.
   double residual = 0.0;
   double margin = std::numeric_limits<double>::infinity();
   int num_islands = 0;
   std::array<int, kNumBoxedLcpStages> stages{};
   /// With their impulses. Valid until the next step.
   std::span<const Contact> contacts{};
-  /// Those that bounced inside the step, impact after impact.
+  /// Contacts that bounced inside the step, impact after impact.
   std::span<const Contact> impacts{};
   /// Whether impacts were to bounce inside the step (BounceMode::event) and did so by the discrete rule, at its end:
   /// a normal or a limit stops the same bodies in this step, a row pushes them and others, or bodies that float against
@@ -92,7 +92,7 @@ struct StepResult {
   SmoothStatistics smooth;
 };
 
-/// Of one tree inside one step.
+/// Most impacts of one tree inside one step.
 inline constexpr int kMostImpacts = 4;
 
 /// An impact inside a step (bounce.hpp).
@@ -111,7 +111,7 @@ struct ImpactEvent {
   std::vector<char> dofs;
 };
 
-/// What a step leaves behind for its derivatives (step_derivatives.hpp).
+/// The record of a step that its derivatives read (step_derivatives.hpp).
 struct Tape {
   VectorX q;
   VectorX v;
@@ -129,7 +129,7 @@ struct Tape {
   double restitution_kept = 1.0;
   std::vector<int> short_of_energy;
   double energy_margin = std::numeric_limits<double>::infinity();
-  /// Of the world that made it; its time step with smooth contact only.
+  /// Formulation of the world that made it; the time step is set with smooth contact only.
   Formulation formulation = Formulation::lcp;
   double time_step = 0.0;
   /// Impacts inside the step (bounce.hpp), earliest first; `events` may be longer. Two parts each: the impact, and the

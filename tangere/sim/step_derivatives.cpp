@@ -160,9 +160,8 @@ bool settle_friction(const Tape& tape, Workspace::Memory& m) {
   for (std::size_t r = 0; r < tape.problem.rows.size(); ++r) {
     const int normal = tape.problem.boxes[r].normal;
     if (normal < 0) continue;
-    const RowSet set = m.other_sets[static_cast<std::size_t>(normal)];
-    if (set != tape.sets[static_cast<std::size_t>(normal)])
-      m.other_sets[r] = set == RowSet::clamped ? RowSet::clamped : RowSet::lower;
+    const RowSet set = m.other_sets[normal];
+    if (set != tape.sets[normal]) m.other_sets[r] = set == RowSet::clamped ? RowSet::clamped : RowSet::lower;
   }
   return m.other_sets != tape.sets;
 }
@@ -289,8 +288,7 @@ void finish_reverse(const World& world, Workspace::Memory& m, StateTangent& g_st
     return;
   }
   g_u.resize(world.nu());
-  for (int i = 0; i < world.nu(); ++i)
-    g_u[i] = m.actuation.d_u[i] * m.tau[world.actuators()[static_cast<std::size_t>(i)].dof];
+  for (int i = 0; i < world.nu(); ++i) g_u[i] = m.actuation.d_u[i] * m.tau[world.actuators()[i].dof];
 }
 
 GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g,
@@ -339,8 +337,7 @@ void forward_rows(const World& world, const Tape& tape, const StateTangent& d, V
   if (world.actuators().empty()) {
     m.tau = du;
   } else {
-    for (int i = 0; i < world.nu(); ++i)
-      m.tau[world.actuators()[static_cast<std::size_t>(i)].dof] += m.actuation.d_u[i] * du[i];
+    for (int i = 0; i < world.nu(); ++i) m.tau[world.actuators()[i].dof] += m.actuation.d_u[i] * du[i];
   }
   m.derivatives.forward(world.model(), m.data, d.q, d.v, m.tau, m.grad_v, d_impulses);
   const Integration integration(world, displacement(world, tape, m.displacement), tape.v_plus);

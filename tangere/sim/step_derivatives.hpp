@@ -28,7 +28,7 @@ enum class GradientMode {
   /// Contacts that were found but do not touch are taken to touch and stick: says what they would do before they do
   /// it. Not the derivative of the step where there are such.
   pre_contact,
-  /// Where contacts bounce by the discrete rule (BounceMode::discrete): Nimble's approximation of what the moving time
+  /// Nimble's approximation for contacts that bounce by the discrete rule (BounceMode::discrete): what the moving time
   /// of impact does to positions (VI, Appendix E), right for one impact without gravity. Not the derivative of the
   /// step.
   reflection,

@@ -55,15 +55,15 @@ MatrixX clamped_system(const Tape& tape, const MatrixX& A, const std::vector<int
   const auto count = static_cast<Eigen::Index>(clamped.size());
   MatrixX out(count, count);
   for (Eigen::Index j = 0; j < count; ++j) {
-    const int column = clamped[static_cast<std::size_t>(j)];
+    const int column = clamped[j];
     VectorX response = A.col(column);
     for (std::size_t r = 0; r < tape.sets.size(); ++r) {
       const BoxedLcpRow& box = tape.problem.boxes[r];
       if (box.normal != column || tape.sets[r] == RowSet::clamped) continue;
       response += (tape.sets[r] == RowSet::upper ? box.friction : -box.friction) * A.col(static_cast<Eigen::Index>(r));
     }
-    for (Eigen::Index i = 0; i < count; ++i) out(i, j) = response[clamped[static_cast<std::size_t>(i)]];
-    out(j, j) += tape.problem.boxes[static_cast<std::size_t>(column)].compliance;
+    for (Eigen::Index i = 0; i < count; ++i) out(i, j) = response[clamped[i]];
+    out(j, j) += tape.problem.boxes[column].compliance;
   }
   return out;
 }
@@ -166,7 +166,7 @@ StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& wor
     if (out.margins[r] < tie_tolerance) out.ties.push_back(static_cast<int>(r));
   if (!is_impact) set_reach(world, tape, workspace, out);
   for (int i = 0; i < tape.num_impacts; ++i)
-    if (tape.events[static_cast<std::size_t>(i)].lead < tie_tolerance) out.tied_impacts.push_back(i);
+    if (tape.events[i].lead < tie_tolerance) out.tied_impacts.push_back(i);
 
   std::vector<int> clamped;
   for (std::size_t r = 0; r < tape.sets.size(); ++r)

@@ -29,8 +29,8 @@ struct StepDiagnosis {
   /// independent, judged at 1e-9 of the largest. Fewer: forces are shared by the compliance.
   int num_clamped = 0;
   int rank = 0;
-  /// Of the system that the derivatives solve (rows scaled alike): digits lost are its decimal logarithm. 1 without
-  /// rows.
+  /// Condition number of the system that the derivatives solve (rows scaled alike): digits lost are its decimal
+  /// logarithm. 1 without rows.
   double condition = 1.0;
   /// How far each coordinate of q, v and u can go, alone, until a row changes its set: the smallest over the rows of
   /// what is left over how fast it goes. To first order in q and v; exact in u, in which a step is linear while its
@@ -45,8 +45,8 @@ struct StepDiagnosis {
   std::vector<int> tied_impacts;
 };
 
-/// Of the whole step, or of the part before an impact inside it. The impacts (tape.impact(i)) and the parts after them
-/// can be asked too; reaches of an impact are left empty.
+/// Diagnosis of the whole step, or of the part before an impact inside it. The impacts (tape.impact(i)) and the parts
+/// after them can be asked too; reaches of an impact are left empty.
 [[nodiscard]] StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& workspace,
                                           double tie_tolerance = 1e-9);
 

@@ -23,8 +23,8 @@
 #include "tangere/sim/impact/internal/bounce_chain.hpp"
 #include "tangere/sim/internal/integration.hpp"
 #include "tangere/sim/internal/smooth_step.hpp"
-#include "tangere/sim/step_parameters.hpp"
 #include "tangere/sim/internal/workspace_memory.hpp"
+#include "tangere/sim/step_parameters.hpp"
 
 namespace tangere {
 namespace {
@@ -42,7 +42,7 @@ bool acts_in_impacts(const Parameter& p) {
          p.kind != Parameter::Kind::rest && p.kind != Parameter::Kind::gravity;
 }
 
-/// What parameters do to one part of a step, linearised in m.derivatives.
+/// Derivatives of one part of a step in parameters, linearised in m.derivatives.
 class ParameterColumns {
  public:
   ParameterColumns(const World& world, const Model& model, Data& data, const Tape& tape, LcpDerivatives& derivatives,
@@ -92,8 +92,8 @@ class ParameterColumns {
 
   /// d(distance) / d(parameter) of a contact of this part, the state held.
   [[nodiscard]] double distance(const StepParameter& p, int index) {
-    const Contact& contact = tape_.problem.contacts[static_cast<std::size_t>(index)];
-    const Vector12& gradient = tape_.problem.motions[static_cast<std::size_t>(index)].distance;
+    const Contact& contact = tape_.problem.contacts[index];
+    const Vector12& gradient = tape_.problem.motions[index].distance;
     Vector12 moved = Vector12::Zero();
     if (p.kind == Kind::shape_placement)
       moved << carried_shape(p, contact.shape_A, contact.point), carried_shape(p, contact.shape_B, contact.point);
@@ -127,7 +127,7 @@ class ParameterColumns {
                                                              velocities.twist(model_, data_, parent, about));
     };
     const auto carried = [&, this](const RowBlock& block, int side, const Vector3& about) -> Vector6 {
-      const BodyRows& pair = tape_.problem.pairs[static_cast<std::size_t>(block.pair)];
+      const BodyRows& pair = tape_.problem.pairs[block.pair];
       return carried_body(p, side == 0 ? pair.body_A : pair.body_B, about);
     };
     derivatives_.displace(model_, data_, step_, {std::ref(carried), std::ref(twist), {}}, r, scratch_.s.view());
@@ -142,8 +142,8 @@ class ParameterColumns {
   /// The twist of a shape as its placement on the body moves.
   [[nodiscard]] Vector6 carried_shape(const StepParameter& p, int shape, const Vector3& about) const {
     if (shape != p.shape) return Vector6::Zero();
-    return placement_twist(pose(world_.scene().shapes()[static_cast<std::size_t>(shape)].body),
-                           world_.scene().shape(model_, shape).X_BS, p.component, about);
+    return placement_twist(pose(world_.scene().shapes()[shape].body), world_.scene().shape(model_, shape).X_BS,
+                           p.component, about);
   }
 
   /// d(friction of a contact) / d(parameter).
@@ -158,12 +158,12 @@ class ParameterColumns {
   void add_friction(const StepParameter& p, Eigen::Ref<VectorX> r) {
     const ContactProblem& problem = tape_.problem;
     for (const LcpDerivatives::Follower& follower : derivatives_.followers()) {
-      const Row& row = problem.rows[static_cast<std::size_t>(follower.row)];
+      const Row& row = problem.rows[follower.row];
       if (row.kind != RowKind::tangential) continue;
       const double share = friction_share_of(p, contact_of(row));
       if (share == 0.0) continue;
       halves_ = halves_ || share < 1.0;
-      const double normal = share * tape_.f[derivatives_.clamped()[static_cast<std::size_t>(follower.normal)]];
+      const double normal = share * tape_.f[derivatives_.clamped()[follower.normal]];
       const double force = std::copysign(normal, follower.slope);
       r -= force * problem.jacobian(model_.nv()).row(follower.row).transpose();
       scratch_.bounds[follower.row] = force;
@@ -186,7 +186,7 @@ class ParameterColumns {
   void add_shape(const StepParameter& p, Eigen::Ref<VectorX> r) {
     const auto carried = [&, this](const RowBlock& block, int side, const Vector3& about) -> Vector6 {
       if (block.contact < 0) return Vector6::Zero();
-      const Contact& contact = tape_.problem.contacts[static_cast<std::size_t>(block.contact)];
+      const Contact& contact = tape_.problem.contacts[block.contact];
       return carried_shape(p, side == 0 ? contact.shape_A : contact.shape_B, about);
     };
     const auto twist = [](int, const Vector3&, const BodyVelocities&) -> Vector6 { return Vector6::Zero(); };
@@ -197,7 +197,7 @@ class ParameterColumns {
     const auto none = [](const auto&...) -> Vector6 { return Vector6::Zero(); };
     const auto change = [&, this](const RowBlock& block) -> FrameChange {
       if (block.contact < 0 || !takes_part(block)) return {};
-      return size_change(p, tape_.problem.contacts[static_cast<std::size_t>(block.contact)]);
+      return size_change(p, tape_.problem.contacts[block.contact]);
     };
     derivatives_.displace(model_, data_, step_, {none, none, std::ref(change)}, r, scratch_.s.view());
   }
@@ -227,8 +227,8 @@ class ParameterColumns {
                        [&](int first) { return dof >= first && dof < first + 6; });
   }
   [[nodiscard]] const Contact& contact_of(const Row& row) const {
-    const RowBlock& block = tape_.problem.blocks[static_cast<std::size_t>(row.block)];
-    return tape_.problem.contacts[static_cast<std::size_t>(block.contact)];
+    const RowBlock& block = tape_.problem.blocks[row.block];
+    return tape_.problem.contacts[block.contact];
   }
 
   const World& world_;
@@ -250,8 +250,8 @@ void fill_columns(ParameterColumns& columns, const Tape& part, std::span<const S
   ScratchMatrix::View velocity = out.reset(part.v_plus.size(), count);
   if (impulses != nullptr) (void)impulses->reset(part.problem.num_rows(), count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    columns.fill(parameters[static_cast<std::size_t>(i)], impulses != nullptr);
-    correct(parameters[static_cast<std::size_t>(i)]);
+    columns.fill(parameters[i], impulses != nullptr);
+    correct(parameters[i]);
     velocity.col(i) = scratch.column;
     if (impulses != nullptr) impulses->view().col(i) = scratch.forces.view();
   }
@@ -298,7 +298,7 @@ GradientQuality fill_impact(const World& world, const Tape& impact, int contact,
   return quality_of(columns, m.derivatives);
 }
 
-/// Of a step with impacts inside, and of all its impulses if they are asked for: answers in the chain.
+/// A step with impacts inside, and all its impulses if asked for: answers are left in the chain.
 GradientQuality fill_bounce(const World& world, const Tape& tape, Workspace::Memory& m,
                             std::span<const StepParameter> parameters, bool with_impulses) {
   BounceChain& chain = bounce_chain(m);
@@ -309,7 +309,7 @@ GradientQuality fill_bounce(const World& world, const Tape& tape, Workspace::Mem
   GradientQuality quality =
       fill_part(world, tape, m, parameters, columns.before, with_impulses ? &columns.impulses_before : nullptr);
   for (int i = 0; i < tape.num_impacts; ++i) {
-    BounceColumns::Impact& impact = columns.impacts[static_cast<std::size_t>(i)];
+    BounceColumns::Impact& impact = columns.impacts[i];
     quality = worst(quality,
                     fill_impact(world, tape.impact(i), tape.events[i].contact, m, parameters, impact, with_impulses));
     quality = worst(quality, fill_part(world, tape.after_impact(i), m, parameters, impact.after));

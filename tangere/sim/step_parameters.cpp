@@ -15,7 +15,7 @@ using Kind = StepParameter::Kind;
 constexpr std::array kComponents = {"x", "y", "z", "rx", "ry", "rz"};
 
 std::string shape_name(const World& world, int shape) {
-  const SceneShape& at = world.scene().shapes()[static_cast<std::size_t>(shape)];
+  const SceneShape& at = world.scene().shapes()[shape];
   const std::string& name = world.scene().shape(world.model(), shape).name;
   return world.model().body(at.body).spec.name + "." + (name.empty() ? std::to_string(at.index) : name);
 }
@@ -139,14 +139,12 @@ std::string parameter_name(const World& world, const StepParameter& parameter) {
     case Kind::restitution:
       return shape_name(world, parameter.shape) + ".restitution";
     case Kind::shape_placement:
-      return shape_name(world, parameter.shape) + ".placement." +
-             kComponents[static_cast<std::size_t>(parameter.component)];
+      return shape_name(world, parameter.shape) + ".placement." + kComponents[parameter.component];
     case Kind::shape_size:
       break;
   }
   const Shape& shape = world.scene().shape(world.model(), parameter.shape).shape;
-  return shape_name(world, parameter.shape) + "." +
-         shape.parameter_names()[static_cast<std::size_t>(parameter.component)];
+  return shape_name(world, parameter.shape) + "." + shape.parameter_names()[parameter.component];
 }
 
 StepParameter find_step_parameter(const World& world, std::string_view name) {
@@ -209,7 +207,7 @@ World with_parameters(const World& world, std::span<const StepParameter> paramet
     for (std::size_t s = 0; s < body.shapes.size(); ++s) {
       const auto is_here = [&](const StepParameter& p) {
         if (p.kind == Kind::model || p.kind == Kind::pair_friction) return false;
-        const SceneShape& at = world.scene().shapes()[static_cast<std::size_t>(p.shape)];
+        const SceneShape& at = world.scene().shapes()[p.shape];
         return at.body == b && at.index == static_cast<int>(s);
       };
       changed |= change_shape(parameters, values, is_here, body.shapes[s]);

@@ -155,7 +155,7 @@ World::World(std::shared_ptr<const Parts> parts, const WorldOptions& options)
       continue;
     }
     for (int k = joint.first_v; k < joint.first_v + joint.nv; ++k) {
-      const DofSpec& dof = model.dofs()[static_cast<std::size_t>(k)];
+      const DofSpec& dof = model.dofs()[k];
       implicit_damping_[k] = options_.time_step * dof.stiffness;
       implicit_inertia_[k] = options_.time_step * (dof.damping + implicit_damping_[k]);
     }

@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/options.hpp"
+#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/scene/row_scales.hpp"
 #include "tangere/contact/smooth_options.hpp"
 #include "tangere/multibody/actuator.hpp"

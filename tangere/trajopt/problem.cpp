@@ -38,8 +38,8 @@ VectorX weights_of(const VectorX& given, int size) {
 void require_order(const VectorX& lower, const VectorX& upper) {
   for (Eigen::Index i = 0; i < lower.size(); ++i)
     if (!(lower[i] < upper[i]))
-      throw InputError("lower[" + std::to_string(i) + "]",
-                       "must be below upper, got " + internal::to_text(lower[i]) + " and " + internal::to_text(upper[i]));
+      throw InputError("lower[" + std::to_string(i) + "]", "must be below upper, got " + internal::to_text(lower[i]) +
+                                                               " and " + internal::to_text(upper[i]));
 }
 
 std::vector<internal::Side> sides_of(const VectorX& lower, const VectorX& upper,

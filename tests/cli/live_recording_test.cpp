@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tangere/io/recording_reader.hpp"
 #include "tangere/io/recording/recording_text.hpp"
+#include "tangere/io/recording_reader.hpp"
 
 namespace tangere::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/io/recording_export.hpp"
 #include "tangere/io/recording_reader.hpp"
-#include "tangere/io/recording/recording_text.hpp"
 #include "tangere/math/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

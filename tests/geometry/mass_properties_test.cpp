@@ -36,14 +36,14 @@ class Planes {
     const TriangleMesh surface = mesh(shape, {.resolution = 48});
     std::vector<Vector3> normals;
     for (const auto& [a, b, c] : surface.triangles) {
-      const auto at = [&](int i) -> const Vector3& { return surface.vertices[static_cast<std::size_t>(i)]; };
+      const auto at = [&](int i) -> const Vector3& { return surface.vertices[i]; };
       const Vector3 normal = (at(b) - at(a)).cross(at(c) - at(a));
       if (normal.norm() > 0.0) normals.push_back(normal.normalized());
     }
     normals_.resize(static_cast<Eigen::Index>(normals.size()), 3);
     offsets_.resize(normals_.rows());
     for (Eigen::Index i = 0; i < normals_.rows(); ++i) {
-      const Vector3& n = normals[static_cast<std::size_t>(i)];
+      const Vector3& n = normals[i];
       normals_.row(i) = n.transpose();
       offsets_[i] = n.dot(support(shape, n));
     }

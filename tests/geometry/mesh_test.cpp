@@ -21,7 +21,7 @@ namespace {
 double volume(const TriangleMesh& mesh) {
   double sum = 0.0;
   for (const auto& [a, b, c] : mesh.triangles) {
-    const auto at = [&](int i) -> const Vector3& { return mesh.vertices[static_cast<std::size_t>(i)]; };
+    const auto at = [&](int i) -> const Vector3& { return mesh.vertices[i]; };
     sum += at(a).dot(at(b).cross(at(c))) / 6.0;
   }
   return sum;

@@ -84,7 +84,7 @@ TEST_P(Rows, DerivativesAreThoseOfTheParameters) {
       if (entry.parameter == k) difference(entry.row, entry.column) -= entry.value;
     remove_factors(set, difference);
     EXPECT_LE(difference.cwiseAbs().maxCoeff() * scale[k], 1e-8 * S.cwiseAbs().maxCoeff())
-        << shape.parameter_names()[static_cast<std::size_t>(k)];
+        << shape.parameter_names()[k];
   }
 }
 

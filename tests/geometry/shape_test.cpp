@@ -134,7 +134,7 @@ TEST(MinkowskiSum, OriginInsideIsDecidedExactly) {
   Random random(5);
   for (int trial = 0; trial < 60; ++trial) {
     const auto& types = bounded_types();
-    const auto draw = [&] { return random_shape(types[static_cast<std::size_t>(random.index(9))], random, 1.0, 5.0); };
+    const auto draw = [&] { return random_shape(types[random.index(9)], random, 1.0, 5.0); };
     MinkowskiSum sum{
         {{draw(), Pose(random.rotation(), Vector3::Zero())}, {draw(), Pose(random.rotation(), Vector3::Zero())}}};
     const Shape centred = sum;

@@ -102,7 +102,7 @@ TEST(SupportTerms, LieInWholeLinesAndNear) {
       EXPECT_NEAR_ABSOLUTE(Matrix3(term.R() * term.R().transpose()), Matrix3(Matrix3::Identity()), 1e-14);
       EXPECT_EQ(term.turned, !term.R().isIdentity(0.0));
       if (entry.name == "four hulls") {
-        EXPECT_EQ(term.R(), parts[static_cast<std::size_t>(k)].X.R);
+        EXPECT_EQ(term.R(), parts[k].X.R);
       }
     }
   }

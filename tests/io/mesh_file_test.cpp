@@ -44,9 +44,7 @@ TriangleMesh load(const std::string& name, const std::string& bytes, const Vecto
 double volume(const TriangleMesh& mesh) {
   double sum = 0.0;
   for (const auto& [a, b, c] : mesh.triangles)
-    sum += mesh.vertices[static_cast<std::size_t>(a)].dot(
-               mesh.vertices[static_cast<std::size_t>(b)].cross(mesh.vertices[static_cast<std::size_t>(c)])) /
-           6.0;
+    sum += mesh.vertices[a].dot(mesh.vertices[b].cross(mesh.vertices[c])) / 6.0;
   return sum;
 }
 
@@ -91,7 +89,7 @@ std::string binary_stl(const TriangleMesh& mesh, const std::string& header = "")
   for (const auto& triangle : mesh.triangles) {
     for (int k = 0; k < 3; ++k) put(0.0F);
     for (const int i : triangle)
-      for (int k = 0; k < 3; ++k) put(static_cast<float>(mesh.vertices[static_cast<std::size_t>(i)][k]));
+      for (int k = 0; k < 3; ++k) put(static_cast<float>(mesh.vertices[i][k]));
     put(std::uint16_t{0});
   }
   return bytes;
@@ -102,7 +100,7 @@ std::string text_stl(const TriangleMesh& mesh, const std::string& name = "part o
   for (const auto& triangle : mesh.triangles) {
     text += "  facet normal 0 0 nan\n    outer loop\n";
     for (const int i : triangle) {
-      const Vector3& p = mesh.vertices[static_cast<std::size_t>(i)];
+      const Vector3& p = mesh.vertices[i];
       text +=
           "      vertex " + std::to_string(p.x()) + " " + std::to_string(p.y()) + " " + std::to_string(p.z()) + "\n";
     }

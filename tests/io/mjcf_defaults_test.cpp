@@ -47,7 +47,7 @@ TEST(MjcfDefaults, TheClassAtTheTopMayHaveAnyName) {
     <worldbody><geom/><geom class='top'/><geom class='main'/></worldbody>)");
   const std::vector<CollisionShape>& shapes = body_of(robot, "worldbody").shapes;
   for (const auto& [i, radius] : {std::pair{0, 2.0}, {1, 2.0}, {2, 3.0}})
-    EXPECT_EQ(shapes[static_cast<std::size_t>(i)].shape.get_if<Sphere>()->radius, radius);
+    EXPECT_EQ(shapes[i].shape.get_if<Sphere>()->radius, radius);
 }
 
 TEST(MjcfDefaults, NumbersThatAreNotGivenAreThoseOfTheClass) {

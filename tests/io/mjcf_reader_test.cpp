@@ -426,7 +426,7 @@ TEST(MjcfReader, Actuators) {
   using Kind = Actuator::Kind;
   ASSERT_EQ(robot.actuators.size(), 8U);
   const auto expect = [&](int i, const char* name, Kind kind, int dof, double gear, double gain, double damping) {
-    const Actuator& actuator = robot.actuators[static_cast<std::size_t>(i)];
+    const Actuator& actuator = robot.actuators[i];
     EXPECT_EQ(actuator.name, name);
     EXPECT_EQ(actuator.kind, kind) << name;
     EXPECT_EQ(actuator.dof, dof) << name;
@@ -560,8 +560,7 @@ TEST(MjcfRobots, Humanoid) {
   // the numbers that MuJoCo 2.2.2 has
   EXPECT_NEAR(robot.model.total_mass(), 40.84402122, 1e-7);
   EXPECT_NEAR(body_of(robot, "head").inertia.mass, 4.0 / 3.0 * std::numbers::pi * 0.729, 1e-9);
-  const DofSpec& knee =
-      robot.model.dofs()[static_cast<std::size_t>(robot.model.joint(robot.model.joint_index("knee_right")).first_v)];
+  const DofSpec& knee = robot.model.dofs()[robot.model.joint(robot.model.joint_index("knee_right")).first_v];
   EXPECT_NEAR(knee.lower, -160 * kDegree, 1e-15);
   EXPECT_EQ(knee.stiffness, 1.0);
   EXPECT_EQ(knee.armature, 0.01);

@@ -84,8 +84,7 @@ void expect_same(const Robot& a, const Robot& b) {
       EXPECT_NEAR(j.mimic->offset, k.mimic->offset, kTolerance);
     }
   }
-  for (int v = 0; v < a.model.nv(); ++v)
-    expect_same(a.model.dofs()[static_cast<std::size_t>(v)], b.model.dofs()[static_cast<std::size_t>(v)]);
+  for (int v = 0; v < a.model.nv(); ++v) expect_same(a.model.dofs()[v], b.model.dofs()[v]);
   EXPECT_TRUE(std::equal(a.model.excluded_pairs().begin(), a.model.excluded_pairs().end(),
                          b.model.excluded_pairs().begin(), b.model.excluded_pairs().end()));
   ASSERT_EQ(a.model.constraints().size(), b.model.constraints().size());
@@ -206,8 +205,7 @@ TEST(MjcfWriter, RobotsFromUrdf) {
       const Joint& other = again.model.joint(again.model.joint_index(joint.spec.name));
       EXPECT_EQ(other.spec.type, joint.spec.type);
       for (int k = 0; k < joint.nv; ++k)
-        expect_same(again.model.dofs()[static_cast<std::size_t>(other.first_v + k)],
-                    robot.model.dofs()[static_cast<std::size_t>(joint.first_v + k)]);
+        expect_same(again.model.dofs()[other.first_v + k], robot.model.dofs()[joint.first_v + k]);
     }
   }
   if (!missing.empty()) GTEST_SKIP() << "not at hand (TANGERE_ROBOTS):" << missing;

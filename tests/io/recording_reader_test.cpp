@@ -257,16 +257,15 @@ TEST(RecordingModel, TreeGivesThePosesOfTheModel) {
     const std::vector<double> numbers(q.begin(), q.end());
     std::vector<Pose> links;
     for (const RecordedLink& link : recording.links) {
-      const Pose X_WP = link.parent < 0 ? Pose() : links[static_cast<std::size_t>(link.parent)];
+      const Pose X_WP = link.parent < 0 ? Pose() : links[link.parent];
       links.push_back(X_WP * link.X_PL * motion_of(link, numbers));
     }
     Data data(model);
     forward_kinematics(model, data, q);
     for (int b = 0; b < model.num_bodies(); ++b) {
-      const RecordedAttachment& at = recording.attachments[static_cast<std::size_t>(b)];
-      const Pose X_WB = at.link < 0 ? at.X_LB : links[static_cast<std::size_t>(at.link)] * at.X_LB;
-      EXPECT_TRUE(X_WB.R.isApprox(body_pose(model, data, b).R, 1e-9))
-          << file << " " << recording.bodies[static_cast<std::size_t>(b)];
+      const RecordedAttachment& at = recording.attachments[b];
+      const Pose X_WB = at.link < 0 ? at.X_LB : links[at.link] * at.X_LB;
+      EXPECT_TRUE(X_WB.R.isApprox(body_pose(model, data, b).R, 1e-9)) << file << " " << recording.bodies[b];
       EXPECT_LT((X_WB.p - body_pose(model, data, b).p).norm(), 1e-9) << file;
     }
   }

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tangere/io/recording_reader.hpp"
 #include "tangere/io/recording/recording_text.hpp"
+#include "tangere/io/recording_reader.hpp"
 #include "tangere/io/scene_file.hpp"
 #include "tangere/io/shape_json.hpp"
 #include "tangere/math/error.hpp"

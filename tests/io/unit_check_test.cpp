@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tangere/io/scene_file.hpp"
 #include "tangere/io/robot/urdf_reader.hpp"
+#include "tangere/io/scene_file.hpp"
 #include "tangere/math/error.hpp"
 #include "tests/support/robot_files.hpp"
 

@@ -77,9 +77,7 @@ TEST(Urdf, JointTypes) {
                              JointType::prismatic, JointType::free,  JointType::planar};
   for (int i = 0; i < 7; ++i) EXPECT_EQ(model.joint(i).spec.type, types[i]) << i;
   EXPECT_EQ(model.joint(0).spec.name, "root_joint");
-  const auto dof = [&](const char* name) {
-    return model.dofs()[static_cast<std::size_t>(model.joint(model.joint_index(name)).first_v)];
-  };
+  const auto dof = [&](const char* name) { return model.dofs()[model.joint(model.joint_index(name)).first_v]; };
   EXPECT_EQ(dof("jb").lower, -1.0);
   EXPECT_EQ(dof("jb").upper, 2.0);
   EXPECT_EQ(dof("jb").effort, 3.0);

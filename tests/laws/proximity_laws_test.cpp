@@ -26,7 +26,7 @@ double size_of(const ShapePair& pair) { return pair.A.set().outer_radius + pair.
 Shape enlarged(const Shape& shape, double k) {
   VectorX theta = shape.parameters();
   for (Eigen::Index i = 0; i < theta.size(); ++i) {
-    const char first = shape.parameter_names()[static_cast<std::size_t>(i)][0];
+    const char first = shape.parameter_names()[i][0];
     if (first != 'A' && first != 'C') theta[i] *= k;
   }
   return shape.with_parameters(theta);

@@ -23,7 +23,7 @@ TEST(TaskPool, DoesEveryItemOnce) {
       pool.run(items, 3, [&](int item, int thread) {
         EXPECT_GE(thread, 0);
         EXPECT_LT(thread, threads);
-        ++count[static_cast<std::size_t>(item)];
+        ++count[item];
       });
       for (const auto& c : count) EXPECT_EQ(c, 1);
     }

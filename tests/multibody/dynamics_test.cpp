@@ -82,7 +82,7 @@ TEST_P(Dynamics, FollowsFromTheEnergies) {
 TEST_P(Dynamics, EnergyChangesByThePower) {
   const std::vector<Vector6> wrenches = random_wrenches(model, random);
   VectorX tau = inverse_dynamics(model, data, q, v, a, wrenches);
-  for (int k = 0; k < model.nv(); ++k) tau[k] -= model.dofs()[static_cast<std::size_t>(k)].damping * v[k];
+  for (int k = 0; k < model.nv(); ++k) tau[k] -= model.dofs()[k].damping * v[k];
   const double power = v.dot(tau);
   // and the wrenches' power
   forward_kinematics(model, data, q, v);
@@ -90,7 +90,7 @@ TEST_P(Dynamics, EnergyChangesByThePower) {
   for (int b = 0; b < model.num_bodies(); ++b) {
     const Vector6 V = body_velocity(model, data, b);
     const Vector3 p = body_pose(model, data, b).p;
-    const Vector6& W = wrenches[static_cast<std::size_t>(b)];
+    const Vector6& W = wrenches[b];
     pushed += V.head<3>().dot(W.head<3>()) + V.tail<3>().dot(W.tail<3>() - p.cross(W.head<3>()));
   }
   const VectorX rate = finite_difference_gradient(
@@ -141,7 +141,7 @@ TEST_P(Dynamics, RefusesWhatIsNotFinite) {
     for (const auto& [name, call] : calls) {
       for (int argument = 0; argument < 3; ++argument) {
         std::array<VectorX, 3> x = {q, v, a};
-        VectorX& changed = x[static_cast<std::size_t>(argument)];
+        VectorX& changed = x[argument];
         for (Eigen::Index k = 0; k < changed.size(); ++k) {
           const double kept = std::exchange(changed[k], bad);
           try {

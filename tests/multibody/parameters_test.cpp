@@ -105,13 +105,13 @@ TEST_P(Parameters, RegressorIsLinear) {
   inertial_regressor(model, data, q, v, a, Y);
   VectorX expected = inverse_dynamics(model, data, q, v, a);
   for (int k = 0; k < model.nv(); ++k) {
-    const DofSpec& dof = model.dofs()[static_cast<std::size_t>(k)];
+    const DofSpec& dof = model.dofs()[k];
     expected[k] -= dof.armature * a[k] + dof.damping * v[k];
   }
   for (const Joint& joint : model.joints()) {
     if (joint.nq != joint.nv) continue;
     for (int k = 0; k < joint.nv; ++k) {
-      const DofSpec& dof = model.dofs()[static_cast<std::size_t>(joint.first_v + k)];
+      const DofSpec& dof = model.dofs()[joint.first_v + k];
       expected[joint.first_v + k] -= dof.stiffness * (q[joint.first_q + k] - dof.rest);
     }
   }

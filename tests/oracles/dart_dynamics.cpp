@@ -158,8 +158,7 @@ dd::SkeletonPtr build(const Model& model) {
     const BodySpec& spec = model.body(b).spec;
     const JointSpec& joint_spec = model.joint(b).spec;
     const int parent = model.body(b).parent;
-    dd::BodyNode* body =
-        add_joint(skeleton, parent == kWorld ? nullptr : bodies[static_cast<std::size_t>(parent)], joint_spec);
+    dd::BodyNode* body = add_joint(skeleton, parent == kWorld ? nullptr : bodies[parent], joint_spec);
     bodies.push_back(body);
     body->setName(spec.name);
     body->setInertia(dd::Inertia(spec.inertia.mass, spec.inertia.center, spec.inertia.inertia));
@@ -167,7 +166,7 @@ dd::SkeletonPtr build(const Model& model) {
     joint->setTransformFromParentBodyNode(isometry(joint_spec.X_PJ));
     joint->setTransformFromChildBodyNode(isometry(joint_spec.X_CJ));
     for (int k = 0; k < model.joint(b).nv; ++k) {
-      const DofSpec& dof = model.dofs()[static_cast<std::size_t>(model.joint(b).first_v + k)];
+      const DofSpec& dof = model.dofs()[model.joint(b).first_v + k];
       const std::size_t theirs = their_dof(joint_spec.type, k);
       joint->setDampingCoefficient(theirs, dof.damping);
       joint->setSpringStiffness(theirs, dof.stiffness);
@@ -200,7 +199,7 @@ class DartPeer {
       joint->setActuatorType(dd::Joint::FORCE);
       joints_.push_back({model.joint(b), joint});
       for (int k = 0; k < model.joint(b).nv; ++k, ++matched)
-        dofs_[static_cast<std::size_t>(model.joint(b).first_v + k)] =
+        dofs_[model.joint(b).first_v + k] =
             static_cast<int>(joint->getIndexInSkeleton(their_dof(model.joint(b).spec.type, k)));
     }
     if (matched != skeleton_->getNumDofs()) throw std::runtime_error("DART has other joints");

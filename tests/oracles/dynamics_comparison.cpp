@@ -28,7 +28,7 @@ Errors errors_at(const Model& model, Data& data, const test::DynamicsState& stat
   Errors out{};
   forward_kinematics(model, data, state.q, state.v);
   for (int b = 0; b < model.num_bodies(); ++b) {
-    const std::optional<Pose>& expected = peer.poses[static_cast<std::size_t>(b)];
+    const std::optional<Pose>& expected = peer.poses[b];
     if (!expected) continue;
     const Pose X_WB = body_pose(model, data, b);
     out[kPosition] = std::max(out[kPosition], test::position_error(X_WB.p, expected->p));

@@ -248,7 +248,7 @@ class MujocoPeer {
   [[nodiscard]] int find_joint(const Joint& joint, int body) const {
     const int theirs = mj_name2id(model_.get(), mjOBJ_JOINT, joint.spec.name.c_str());
     if (theirs >= 0) return theirs;
-    const int b = bodies_[static_cast<std::size_t>(body)];
+    const int b = bodies_[body];
     if (b < 0 || model_->body_jntnum[b] != 1) throw std::runtime_error("MuJoCo has no joint " + joint.spec.name);
     return model_->body_jntadr[b];
   }

@@ -208,7 +208,7 @@ TEST_P(BroadPhaseScenes, Drift) {
     ASSERT_EQ(broad_phase.validate(), "");
     for (int i = 0; i < 300; ++i) {
       const Aabb& box = broad_phase.box(i);
-      const Vector3& by = velocities[static_cast<std::size_t>(i)];
+      const Vector3& by = velocities[i];
       broad_phase.update(i, {box.lower + by, box.upper + by});
     }
   }
@@ -232,7 +232,7 @@ TEST_P(BroadPhaseScenes, OnlyThePresentMatters) {
   for (int i = 101; i < 200; ++i) EXPECT_EQ(detour.add(boxes[0]), i);
   (void)detour.pairs();
   for (int i = 199; i >= 0; --i) {
-    detour.update(i, boxes[static_cast<std::size_t>(i)]);
+    detour.update(i, boxes[i]);
     if (i % 50 == 0) (void)detour.pairs();
   }
   EXPECT_EQ(pairs_of(straight), pairs_of(detour));

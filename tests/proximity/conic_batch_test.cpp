@@ -183,8 +183,7 @@ TEST(ConicBatch, SameBitsWhateverTheThreadsTheOrderAndTheNeighbours) {
     std::vector<std::size_t> order(pairs.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     Random random(5);
-    for (std::size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1], order[static_cast<std::size_t>(random.index(static_cast<int>(i)))]);
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.index(static_cast<int>(i))]);
     std::vector<PosedPair> shuffled;
     for (const std::size_t i : order) shuffled.push_back(pairs[i]);
     const Answers other = ask(shuffled, options, one);

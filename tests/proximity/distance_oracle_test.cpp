@@ -55,7 +55,7 @@ TEST(DistanceOracle, AgreesWithFcl) {
     const double expected = record.at("distance");
     const Distance ours = distance(pair.A, pair.X_WA, pair.B, pair.X_WB, {}, workspace);
     EXPECT_EQ(ours.status, DistanceStatus::solved);
-    const std::string& name = set.combinations[static_cast<std::size_t>(pair.combination)];
+    const std::string& name = set.combinations[pair.combination];
     if (expected > 0.0) {
       ++apart;
       EXPECT_LE(ours.distance, expected + 1e-9) << name << " " << record.at("index");

@@ -305,9 +305,8 @@ TEST(DistanceStress, RandomPairsNeverFail) {
   types.push_back("halfspace");
   int failures = 0;
   for (int trial = 0; trial < num_pairs; ++trial) {
-    const std::string_view type_A = types[static_cast<std::size_t>(random.index(static_cast<int>(types.size())))];
-    const std::string_view type_B =
-        types[static_cast<std::size_t>(random.index(static_cast<int>(types.size()) - (type_A == "halfspace")))];
+    const std::string_view type_A = types[random.index(static_cast<int>(types.size()))];
+    const std::string_view type_B = types[random.index(static_cast<int>(types.size()) - (type_A == "halfspace"))];
     const double scale = random.log_uniform(1e-6, 1e6);
     const double skew = random.log_uniform(1.0, 1e2);
     const Shape A = random_shape(type_A, random, scale, skew);
@@ -341,7 +340,7 @@ TEST(DistanceStress, DeepPairsFindTheShallowestWay) {
   Random random(35);
   DistanceWorkspace workspace;
   const std::vector<std::string_view>& types = bounded_types();
-  const auto any_type = [&] { return types[static_cast<std::size_t>(random.index(static_cast<int>(types.size())))]; };
+  const auto any_type = [&] { return types[random.index(static_cast<int>(types.size()))]; };
   int failures = 0;
   int missed = 0;
   for (int trial = 0; trial < num_pairs; ++trial) {

@@ -138,8 +138,8 @@ TEST(ManifoldAhead, Derivatives) {
     X_WB.p -= (apart.distance - 0.03) * apart.normal;
     const Manifold found = manifold(A, X_WA, B, X_WB, options, workspace);
     for (int k = 0; k < found.num_points; ++k) {
-      const ContactPoint& point = found.points[static_cast<std::size_t>(k)];
-      const ContactJacobian& J = found.jacobians[static_cast<std::size_t>(k)];
+      const ContactPoint& point = found.points[k];
+      const ContactJacobian& J = found.jacobians[k];
       if (!J.exists) continue;
       for (int column = 0; column < 12; ++column) {
         constexpr double h = 1e-6;

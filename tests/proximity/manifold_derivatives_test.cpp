@@ -41,13 +41,12 @@ double worst_error(const ShapePair& pair, const ManifoldOptions& options, double
   const Manifold at_rest = manifold(pair.A, pair.X_WA, pair.B, pair.X_WB, options, workspace);
   double worst = 0.0;
   for (int k = 0; k < at_rest.num_points; ++k) {
-    const ContactJacobian& J = at_rest.jacobians[static_cast<std::size_t>(k)];
+    const ContactJacobian& J = at_rest.jacobians[k];
     if (!J.exists) continue;
     const auto f = [&](const VectorX& d) -> VectorX {
       const Pose X_WA = pair.X_WA.perturbed(d.head<6>());
       const Pose X_WB = pair.X_WB.perturbed(d.tail<6>());
-      return contact_vector(manifold(pair.A, X_WA, pair.B, X_WB, options, workspace),
-                            at_rest.points[static_cast<std::size_t>(k)]);
+      return contact_vector(manifold(pair.A, X_WA, pair.B, X_WB, options, workspace), at_rest.points[k]);
     };
     const MatrixX expected = finite_difference(f, 12, kRows, scale);
     const MatrixX actual = stacked(J);
@@ -64,8 +63,7 @@ TEST(ManifoldDerivatives, EveryTypeOfContact) {
   for (const ManifoldCase& c : manifold_cases()) {
     const ShapePair& pair = c.pair;
     const Manifold& found = manifold(pair.A, pair.X_WA, pair.B, pair.X_WB, options, workspace);
-    for (int k = 0; k < found.num_points; ++k)
-      EXPECT_TRUE(found.jacobians[static_cast<std::size_t>(k)].exists) << pair.name << ", point " << k;
+    for (int k = 0; k < found.num_points; ++k) EXPECT_TRUE(found.jacobians[k].exists) << pair.name << ", point " << k;
     EXPECT_LE(worst_error(pair, options, 1e-3), 1e-7) << pair.name;
   }
 }
@@ -103,8 +101,8 @@ TEST(ManifoldDerivatives, MotionOfTheWhole) {
     const Manifold& found =
         manifold(pair.A, pair.X_WA, pair.B, pair.X_WB, {.margin = 0.1 * size, .derivatives = true}, workspace);
     for (int k = 0; k < found.num_points; ++k) {
-      const ContactPoint& point = found.points[static_cast<std::size_t>(k)];
-      const ContactJacobian& J = found.jacobians[static_cast<std::size_t>(k)];
+      const ContactPoint& point = found.points[k];
+      const ContactJacobian& J = found.jacobians[k];
       ASSERT_TRUE(J.exists) << pair.name << " " << point.type();
       MatrixX whole = MatrixX::Zero(12, 6);
       const Pose* poses[2] = {&pair.X_WA, &pair.X_WB};
@@ -151,10 +149,9 @@ TEST(ManifoldDerivatives, PartsOfABundle) {
       const auto f = [&](const VectorX& d) -> VectorX {
         return contact_vector(manifolds(plane, Pose().perturbed(d.head<6>()), bundle, X_WB.perturbed(d.tail<6>()),
                                         options, workspace)[part],
-                              found[part].points[static_cast<std::size_t>(k)]);
+                              found[part].points[k]);
       };
-      EXPECT_NEAR_RELATIVE(stacked(found[part].jacobians[static_cast<std::size_t>(k)]),
-                           finite_difference(f, 12, kRows, 1e-3), 1e-7);
+      EXPECT_NEAR_RELATIVE(stacked(found[part].jacobians[k]), finite_difference(f, 12, kRows, 1e-3), 1e-7);
     }
   }
 }

@@ -306,8 +306,8 @@ TEST(Manifold, RigidMotion) {
     const Manifold there = manifold(pair.A, X * pair.X_WA, pair.B, X * pair.X_WB, options, workspace);
     ASSERT_EQ(here.num_points, there.num_points) << pair.name;
     for (int k = 0; k < here.num_points; ++k) {
-      const ContactPoint& a = here.points[static_cast<std::size_t>(k)];
-      const ContactPoint& b = there.points[static_cast<std::size_t>(k)];
+      const ContactPoint& a = here.points[k];
+      const ContactPoint& b = there.points[k];
       EXPECT_EQ(a.feature_A, b.feature_A) << pair.name;
       EXPECT_EQ(a.feature_B, b.feature_B) << pair.name;
       EXPECT_NEAR_ABSOLUTE(X * a.p_A, b.p_A, 1e-8 * (size + b.p_A.norm()));
@@ -335,8 +335,8 @@ void expect_stable(const Shape& A, const Pose& X_WA, const Shape& B, const Pose&
     const Manifold& moved = manifold(A, X_WA.perturbed(d_A), B, X_WB.perturbed(d_B), {}, workspace);
     ASSERT_EQ(moved.num_points, num_points) << trial;
     for (int k = 0; k < num_points; ++k) {
-      const ContactPoint& a = rest.points[static_cast<std::size_t>(k)];
-      const ContactPoint& b = moved.points[static_cast<std::size_t>(k)];
+      const ContactPoint& a = rest.points[k];
+      const ContactPoint& b = moved.points[k];
       ASSERT_EQ(a.feature_A, b.feature_A) << trial;
       ASSERT_EQ(a.feature_B, b.feature_B) << trial;
       ASSERT_LE((a.p_A - b.p_A).norm(), 1e-7) << trial;
@@ -379,10 +379,8 @@ TEST(Manifold, AnImpreciseNormalDoes) {
     const Manifold near = manifold_along(pair.A, pair.X_WA, pair.B, pair.X_WB, nearest, {.margin = 0.05});
     ASSERT_EQ(near.num_points, exact.num_points) << pair.name;
     for (int k = 0; k < exact.num_points; ++k) {
-      EXPECT_NEAR_ABSOLUTE(near.points[static_cast<std::size_t>(k)].p_A, exact.points[static_cast<std::size_t>(k)].p_A,
-                           1e-9);
-      EXPECT_NEAR_ABSOLUTE(near.points[static_cast<std::size_t>(k)].normal,
-                           exact.points[static_cast<std::size_t>(k)].normal, 1e-9);
+      EXPECT_NEAR_ABSOLUTE(near.points[k].p_A, exact.points[k].p_A, 1e-9);
+      EXPECT_NEAR_ABSOLUTE(near.points[k].normal, exact.points[k].normal, 1e-9);
     }
   }
 }
@@ -442,9 +440,9 @@ TEST(Manifold, Bundles) {
   const auto found = manifolds(plane(), {}, table, at(0, 0, 0.495), {}, workspace);
   ASSERT_EQ(found.size(), 3U);
   for (int k = 0; k < 3; ++k) {
-    EXPECT_EQ(found[static_cast<std::size_t>(k)].part_A, 0);
-    EXPECT_EQ(found[static_cast<std::size_t>(k)].part_B, k);
-    EXPECT_EQ(found[static_cast<std::size_t>(k)].num_points, k == 1 ? 2 : 4);
+    EXPECT_EQ(found[k].part_A, 0);
+    EXPECT_EQ(found[k].part_B, k);
+    EXPECT_EQ(found[k].num_points, k == 1 ? 2 : 4);
   }
   const auto pairs = manifolds(table, {}, table, at(4, 0, 0.995), {}, workspace);
   ASSERT_EQ(pairs.size(), 1U);

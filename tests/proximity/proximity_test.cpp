@@ -260,7 +260,7 @@ TEST(Proximity, RandomPairs) {
     if (has_core(random_shape(type, random))) types.push_back(type);
   ASSERT_EQ(types.size(), 6U);
   ProximityWorkspace workspace;
-  const auto type = [&] { return types[static_cast<std::size_t>(random.index(6))]; };
+  const auto type = [&] { return types[random.index(6)]; };
   for (int trial = 0; trial < 20000; ++trial) {
     const double size_A = random.log_uniform(1e-3, 1e3);
     const Shape A = random_shape(type(), random, size_A, random.log_uniform(1.0, 100.0));

@@ -98,7 +98,7 @@ TEST(RoundedExit, OfDegenerateSimplices) {
   // the same point again, an edge along the ray, and three points on a line
   for (const auto& corners : {std::array{a, a, a, a}, std::array{a, above, b, b}, std::array{a, b, between, a}}) {
     BodyPoint points[4] = {};
-    for (int i = 0; i < 4; ++i) points[i].v = corners[static_cast<std::size_t>(i)];
+    for (int i = 0; i < 4; ++i) points[i].v = corners[i];
     for (int count = 1; count <= 4; ++count) {
       const RoundedExit exit = exit_of(points, count);
       ASSERT_GT(exit.count, 0);

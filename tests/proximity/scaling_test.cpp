@@ -319,9 +319,8 @@ TEST(ScalingStress, RandomPairsNeverFail) {
   int different = 0;
   double most_iterations = 0;
   for (int trial = 0; trial < num_pairs; ++trial) {
-    const std::string_view type_A = types[static_cast<std::size_t>(random.index(static_cast<int>(types.size())))];
-    const std::string_view type_B =
-        types[static_cast<std::size_t>(random.index(static_cast<int>(types.size()) - (type_A == "halfspace")))];
+    const std::string_view type_A = types[random.index(static_cast<int>(types.size()))];
+    const std::string_view type_B = types[random.index(static_cast<int>(types.size()) - (type_A == "halfspace"))];
     const double scale = random.log_uniform(1e-6, 1e6);
     const double skew = random.log_uniform(1.0, 1e3);
     const Shape A = random_shape(type_A, random, scale, skew);

@@ -71,11 +71,10 @@ TEST_P(BatchTest, ParametersOfItsOwn) {
   const std::vector<double> controls(static_cast<std::size_t>(2 * c.world.nu()), 1.0);
   for (int t = 0; t < 5; ++t) batch.step(controls);
   for (int i = 0; i < 2; ++i) {
-    const World changed = with_parameters(c.world, mass, VectorX::Constant(1, masses[static_cast<std::size_t>(i)]));
+    const World changed = with_parameters(c.world, mass, VectorX::Constant(1, masses[i]));
     Workspace workspace(changed);
     State state = c.start;
-    for (int t = 0; t < 5; ++t)
-      (void)step(changed, state, VectorX::Ones(c.world.nu()), workspace, state);
+    for (int t = 0; t < 5; ++t) (void)step(changed, state, VectorX::Ones(c.world.nu()), workspace, state);
     EXPECT_EQ(Eigen::Map<const VectorX>(batch.v().data() + i * c.world.nv(), c.world.nv()), state.v);
   }
 }

@@ -25,8 +25,8 @@ void expect_complementary(const World& world, const Tape& tape) {
   if (tape.f.size() == 0) return;
   const double largest = tape.f.view().cwiseAbs().maxCoeff();
   for (int r = 0; r < tape.problem.num_rows(); ++r) {
-    const Row& row = tape.problem.rows[static_cast<std::size_t>(r)];
-    const BoxedLcpRow& box = tape.problem.boxes[static_cast<std::size_t>(r)];
+    const Row& row = tape.problem.rows[r];
+    const BoxedLcpRow& box = tape.problem.boxes[r];
     const double f = tape.f[r];
     const double most = box.normal >= 0 ? box.friction * tape.f[box.normal] : box.upper;
     const double least = box.normal >= 0 ? -most : box.lower;
@@ -58,12 +58,12 @@ Vector3 momentum(const World& world, const VectorX& q, const VectorX& v) {
 Vector3 impulse_of_walls(const World& world, const Tape& tape) {
   Vector3 out = Vector3::Zero();
   for (const RowBlock& block : tape.problem.blocks) {
-    const BodyRows& pair = tape.problem.pairs[static_cast<std::size_t>(block.pair)];
+    const BodyRows& pair = tape.problem.pairs[block.pair];
     const bool A_moves = world.model().joint(pair.body_A).nv > 0;
     const bool B_moves = world.model().joint(pair.body_B).nv > 0;
     if (A_moves == B_moves) continue;
     for (int r = block.first_row; r < block.first_row + block.num_rows; ++r)
-      out += (B_moves ? 1.0 : -1.0) * tape.f[r] * block.D.col(tape.problem.rows[static_cast<std::size_t>(r)].axis);
+      out += (B_moves ? 1.0 : -1.0) * tape.f[r] * block.D.col(tape.problem.rows[r].axis);
   }
   return out;
 }

@@ -192,7 +192,7 @@ TEST(ImpactsWithRows, WhatIsNotHitHasNoRows) {
   step_impulses(tape, impulses);
   double of_limits = 0.0;
   for (int r = 0; r < tape.problem.num_rows(); ++r)
-    if (tape.problem.rows[static_cast<std::size_t>(r)].kind == RowKind::limit) of_limits += impulses[r];
+    if (tape.problem.rows[r].kind == RowKind::limit) of_limits += impulses[r];
   EXPECT_NEAR(of_limits, 2.0 * (scene.state.v[0] - next.v[0]), 1e-9);
 }
 

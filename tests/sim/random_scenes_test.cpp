@@ -279,12 +279,12 @@ class Histogram {
  public:
   void add(double error) {
     const int decade = static_cast<int>(std::floor(std::log10(std::max(error, 1e-300)))) + 13;
-    ++counts_[static_cast<std::size_t>(std::clamp(decade, 0, 10))];
+    ++counts_[std::clamp(decade, 0, 10)];
   }
   void print() const {
     std::printf("| relative error | scenes |\n| --- | --- |\n");
     for (int k = 0; k < 11; ++k) {
-      const int count = counts_[static_cast<std::size_t>(k)];
+      const int count = counts_[k];
       if (k == 0)
         std::printf("| below 1e-12 | %d |\n", count);
       else if (k == 10)

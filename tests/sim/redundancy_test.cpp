@@ -34,9 +34,9 @@ TEST_P(LeastSquares, ImpulsesAreThoseOfLeastNorm) {
   const VectorX w = least.problem.jacobian(world.nv()) * least.v_plus;
   const double most = least.f.view().size() == 0 ? 0.0 : least.f.view().cwiseAbs().maxCoeff();
   for (int r = 0; r < least.problem.num_rows(); ++r) {
-    const Row& row = least.problem.rows[static_cast<std::size_t>(r)];
-    const BoxedLcpRow& box = least.problem.boxes[static_cast<std::size_t>(r)];
-    if (least.sets[static_cast<std::size_t>(r)] != RowSet::clamped) continue;
+    const Row& row = least.problem.rows[r];
+    const BoxedLcpRow& box = least.problem.boxes[r];
+    if (least.sets[r] != RowSet::clamped) continue;
     const double upper = box.normal >= 0 ? box.friction * least.f[box.normal] : box.upper;
     EXPECT_LE(least.f[r], upper + 1e-8 * most);
     EXPECT_GE(least.f[r], (box.normal >= 0 ? -upper : box.lower) - 1e-8 * most);

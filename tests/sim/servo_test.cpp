@@ -41,7 +41,7 @@ Model chain(int count, double mass, bool floating, const std::vector<DofSpec>& d
                     .X_PJ = Pose::translation({i == 0 ? 0.0 : 0.2, 0.0, 0.0}),
                     .X_CJ = Pose::translation({-0.1, 0.0, 0.0}),
                     .axis = i % 2 == 0 ? Vector3(0.0, 1.0, 0.0) : Vector3(0.0, 0.6, 0.8)};
-    if (!dofs.empty()) joint.dofs = {dofs[static_cast<std::size_t>(i)]};
+    if (!dofs.empty()) joint.dofs = {dofs[i]};
     MassProperties inertia = mass_properties(rod, 1.0);
     inertia = mass_properties(rod, mass / inertia.mass);
     parent = builder.add_body({.name = "link" + std::to_string(i), .inertia = inertia}, std::move(joint), parent);
@@ -70,9 +70,9 @@ TEST_P(Servos, AreSpringsAndDampersOfTheJoints) {
   VectorX u(3);
   for (int i = 0; i < 3; ++i) {
     const double square = gears[i] * gears[i];
-    dofs[static_cast<std::size_t>(i)].stiffness = square * gains[i];
-    dofs[static_cast<std::size_t>(i)].damping = square * dampings[i];
-    dofs[static_cast<std::size_t>(i)].rest = targets[i];
+    dofs[i].stiffness = square * gains[i];
+    dofs[i].damping = square * dampings[i];
+    dofs[i].rest = targets[i];
     actuators.push_back(servo(i, gains[i], dampings[i]));
     actuators.back().gear = gears[i];
     u[i] = gears[i] * targets[i];
@@ -149,7 +149,7 @@ TEST_P(Servos, GiveTheForceOfTheEndOfTheStep) {
     Data data(world.model());
     const VectorX tau = inverse_dynamics(world.model(), data, state.q, state.v, acceleration);
     for (int i = 0; i < 4; ++i) {
-      const Actuator& one = actuators[static_cast<std::size_t>(i)];
+      const Actuator& one = actuators[i];
       const double q = state.q[world.nq() - 4 + i];
       const double v = tape.v_plus[one.dof];
       const ActuatorLaw law = law_of(one);

@@ -58,10 +58,8 @@ inline double smallest_distance(const World& world, const State& state) {
       const CollisionShape& B = world.scene().shape(world.model(), b);
       // walls
       if (A.shape.is_half_space() && B.shape.is_half_space()) continue;
-      const Pose X_A =
-          body_pose(world.model(), data, world.scene().shapes()[static_cast<std::size_t>(a)].body) * A.X_BS;
-      const Pose X_B =
-          body_pose(world.model(), data, world.scene().shapes()[static_cast<std::size_t>(b)].body) * B.X_BS;
+      const Pose X_A = body_pose(world.model(), data, world.scene().shapes()[a].body) * A.X_BS;
+      const Pose X_B = body_pose(world.model(), data, world.scene().shapes()[b].body) * B.X_BS;
       smallest = std::min(smallest, distance(A.shape, X_A, B.shape, X_B, {}, workspace).distance);
     }
   return smallest;

@@ -48,7 +48,7 @@ TEST_P(StepParameters, HaveNamesAndValues) {
     for (const StepParameter& parameter : parameters) {
       if (parameter.kind != StepParameter::Kind::shape_size) continue;
       const Shape& shape = world.scene().shape(world.model(), parameter.shape).shape;
-      const std::string& name = shape.parameter_names()[static_cast<std::size_t>(parameter.component)];
+      const std::string& name = shape.parameter_names()[parameter.component];
       EXPECT_TRUE(error.reason().find("." + name) != std::string::npos || error.reason().ends_with("…")) << name;
     }
   }

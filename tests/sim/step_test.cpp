@@ -39,8 +39,8 @@ TEST_P(Step, RowsAreComplementary) {
   ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
   const VectorX w = tape.problem.jacobian(world.nv()) * tape.v_plus;
   for (int r = 0; r < tape.problem.num_rows(); ++r) {
-    const Row& row = tape.problem.rows[static_cast<std::size_t>(r)];
-    const BoxedLcpRow& box = tape.problem.boxes[static_cast<std::size_t>(r)];
+    const Row& row = tape.problem.rows[r];
+    const BoxedLcpRow& box = tape.problem.boxes[r];
     const double f = tape.f[r];
     const double over = w[r] - row.target;
     const double most = box.normal >= 0 ? box.friction * tape.f[box.normal] : box.upper;
@@ -419,7 +419,7 @@ TEST(StepStatus, SaysWhereContactIsApproximate) {
   EXPECT_NEAR_ABSOLUTE(best.q, next.q, 1e-9);
   EXPECT_NEAR_ABSOLUTE(best.v, next.v, 1e-8);
   for (int r = 0; r < best_tape.problem.num_rows(); ++r) {
-    const BoxedLcpRow& box = best_tape.problem.boxes[static_cast<std::size_t>(r)];
+    const BoxedLcpRow& box = best_tape.problem.boxes[r];
     const double most = box.normal >= 0 ? box.friction * best_tape.f[box.normal] : box.upper;
     EXPECT_LE(best_tape.f[r], most);
     EXPECT_GE(best_tape.f[r], box.normal >= 0 ? -most : box.lower);

@@ -76,7 +76,7 @@ struct Bodies {
       for (int r = 0; r < 3; ++r) {
         for (const auto& [body, sign] : {std::pair(point.a, -1.0), std::pair(point.b, 1.0)}) {
           if (body < 0) continue;
-          const Vector3 arm = point.p - centre[static_cast<std::size_t>(body)];
+          const Vector3 arm = point.p - centre[body];
           J.block<1, 3>(first + r, 6 * body) = sign * frame[r].transpose();
           J.block<1, 3>(first + r, 6 * body + 3) = sign * arm.cross(frame[r]).transpose();
         }
@@ -120,8 +120,8 @@ Bodies random_points(int points, int bodies, double friction, Random& random) {
   for (int k = 0; k < points; ++k) {
     const int b = random.index(bodies);
     const int a = random.index(bodies + 1) - 1;
-    scene.points.push_back({a == b ? -1 : a, b, scene.centre[static_cast<std::size_t>(b)] + 0.5 * random.normal3(),
-                            random.unit_vector(), friction < 0.0 ? random.uniform() : friction});
+    scene.points.push_back({a == b ? -1 : a, b, scene.centre[b] + 0.5 * random.normal3(), random.unit_vector(),
+                            friction < 0.0 ? random.uniform() : friction});
   }
   return scene;
 }
@@ -136,14 +136,14 @@ void expect_solution(const Lcp& lcp, const BoxedLcpSolution& solution, const Box
   const VectorX d = lcp.A.diagonal();
   const double f_scale = std::max(f.lpNorm<Eigen::Infinity>(), lcp.b.cwiseQuotient(d).lpNorm<Eigen::Infinity>());
   for (int i = 0; i < f.size(); ++i) {
-    const BoxedLcpRow& row = lcp.rows[static_cast<std::size_t>(i)];
+    const BoxedLcpRow& row = lcp.rows[i];
     const double lower = row.normal < 0 ? row.lower : -row.friction * f[row.normal];
     const double upper = row.normal < 0 ? row.upper : row.friction * f[row.normal];
     ASSERT_GE(f[i], lower) << "row " << i;
     ASSERT_LE(f[i], upper) << "row " << i;
     const double w = lcp.A.row(i).dot(f) + lcp.b[i] + options.compliance * d[i] * f[i];
     const double slack = 2.0 * options.tolerance * f_scale;
-    const RowSet set = solution.sets[static_cast<std::size_t>(i)];
+    const RowSet set = solution.sets[i];
     if (f[i] > lower + slack) {
       EXPECT_LE(w, slack * d[i]) << "row " << i;
     }

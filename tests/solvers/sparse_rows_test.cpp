@@ -9,8 +9,8 @@
 
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
-#include "tangere/solvers/lcp/internal/block_lu.hpp"
 #include "tangere/solvers/lcp/boxed_lcp.hpp"
+#include "tangere/solvers/lcp/internal/block_lu.hpp"
 
 namespace tangere::test {
 namespace {
@@ -46,7 +46,7 @@ struct Chain {
       AlignedVector x(parts.vector_size(), 0.0);
       parts.add_velocity(j, 1.0, x.data());
       for (int i = 0; i < n; ++i) A(i, j) = parts.along(i, x.data());
-      b[j] = rows[static_cast<std::size_t>(j)].normal < 0 ? random.uniform(-1.0, 0.2) : random.uniform(-1.0, 1.0);
+      b[j] = rows[j].normal < 0 ? random.uniform(-1.0, 0.2) : random.uniform(-1.0, 1.0);
     }
   }
 
@@ -62,7 +62,7 @@ struct Chain {
         Vector6 J;
         J << along, place.cross(along);
         if (side == 1) J = -J;
-        const VectorX Z = inverse[static_cast<std::size_t>(i - side)] * J;
+        const VectorX Z = inverse[i - side] * J;
         parts.node.push_back(i - side);
         for (int k = 0; k < kStride; ++k) {
           parts.J.push_back(k < 6 ? J[k] : 0.0);
@@ -203,13 +203,11 @@ TEST(BlockLu, SolvesAsADenseOneDoes) {
   }
   AlignedVector x(static_cast<std::size_t>(nodes * kStride), 0.0);
   VectorX right(6 * nodes);
-  for (int i = 0; i < 6 * nodes; ++i)
-    x[static_cast<std::size_t>(i / 6 * kStride + i % 6)] = right[i] = random.uniform(-1.0, 1.0);
+  for (int i = 0; i < 6 * nodes; ++i) x[i / 6 * kStride + i % 6] = right[i] = random.uniform(-1.0, 1.0);
   ASSERT_TRUE(lu.factor());
   lu.solve(x.data());
   const VectorX expected = K.partialPivLu().solve(right);
-  for (int i = 0; i < 6 * nodes; ++i)
-    EXPECT_NEAR(x[static_cast<std::size_t>(i / 6 * kStride + i % 6)], expected[i], 1e-13);
+  for (int i = 0; i < 6 * nodes; ++i) EXPECT_NEAR(x[i / 6 * kStride + i % 6], expected[i], 1e-13);
 }
 
 TEST(BlockLu, SignOfTheDeterminant) {

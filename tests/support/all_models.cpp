@@ -122,7 +122,7 @@ Model forest() {
   ModelBuilder builder("forest");
   add_random_body(builder, JointType::fixed, "ground", random, kWorld);
   for (int i = 0; i < 20; ++i) {
-    const JointType type = all_joint_types()[static_cast<std::size_t>(random.index(9))];
+    const JointType type = all_joint_types()[random.index(9)];
     const int parent = i == 0 || i == 10 ? kWorld : random.index(builder.num_bodies());
     const std::string name = std::string(to_string(type)) + std::to_string(i);
     add_random_body(builder, type, name, random, parent);

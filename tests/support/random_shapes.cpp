@@ -22,8 +22,7 @@ MinkowskiSum random_sum(Random& random, double size, double skew) {
   MinkowskiSum sum;
   const int count = 2 + random.index(2);
   for (int i = 0; i < count; ++i) {
-    const Shape part =
-        random_shape(types[static_cast<std::size_t>(random.index(primitives))], random, size / count, skew);
+    const Shape part = random_shape(types[random.index(primitives)], random, size / count, skew);
     const Vector3 offset = 0.5 * part.set().inner_radius * random.uniform() * random.unit_vector();
     sum.parts.push_back({part, Pose(random.rotation(), offset)});
   }

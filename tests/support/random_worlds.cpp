@@ -54,7 +54,7 @@ RandomWorld random_world(std::uint64_t seed) {
   double top = 0.0;
   for (int i = 0; i < num_bodies; ++i) {
     const auto& types = bounded_types();
-    const std::string_view type = types[static_cast<std::size_t>(random.index(static_cast<int>(types.size())))];
+    const std::string_view type = types[random.index(static_cast<int>(types.size()))];
     const Shape shape = random_shape(type, random, random.uniform(0.1, 0.5));
     const double reach = shape.set().outer_radius;
     const std::string body = "body" + std::to_string(i);
@@ -79,7 +79,7 @@ RandomWorld random_world(std::uint64_t seed) {
   World world(builder.build(), {}, options);
   State state{neutral_configuration(world.model()), VectorX::Zero(world.nv())};
   for (int i = 0; i < num_bodies; ++i) {
-    const Pose& X = poses[static_cast<std::size_t>(i)];
+    const Pose& X = poses[i];
     state.q.segment<3>(7 * i) = X.p;
     state.q.segment<4>(7 * i + 3) = Eigen::Quaterniond(X.R).coeffs();
   }

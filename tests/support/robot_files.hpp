@@ -13,9 +13,8 @@ namespace tangere::test {
 /// there.
 inline std::filesystem::path robot_file(const std::filesystem::path& name) {
   const char* given = std::getenv("TANGERE_ROBOTS");
-  const std::filesystem::path folder = given != nullptr
-                                           ? std::filesystem::path(given)
-                                           : data_folder() / "../../../shared/robots";
+  const std::filesystem::path folder =
+      given != nullptr ? std::filesystem::path(given) : data_folder() / "../../../shared/robots";
   std::error_code error;
   return std::filesystem::exists(folder / name, error) ? folder / name : std::filesystem::path();
 }

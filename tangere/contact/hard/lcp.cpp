@@ -17,7 +17,7 @@ constexpr std::size_t kManyRows = 64;
 /// A penetration is not taken back where that moves more than this many times the mass there is.
 constexpr double kTooHeavy = 100.0;
 
-/// What an impact gains less of than this part of what its impulses turn over is rounding; and what is left of a gain.
+/// Relative energy gains below this are rounding.
 constexpr double kNoGain = 1e-12;
 constexpr double kNoGainLeft = 1e-14;
 constexpr int kMostReductions = 60;
@@ -25,13 +25,11 @@ constexpr int kMostReductions = 60;
 /// The set of a row that was not there before, from those of the rows before it: limits and normals push where nothing
 /// else keeps the bodies apart, friction where its normal does.
 RowSet set_alone(const ContactProblem& problem, int r, VectorArgument v_free, const std::vector<RowSet>& before) {
-  const BoxedLcpRow& box = problem.boxes[static_cast<std::size_t>(r)];
-  if (box.normal >= 0)
-    return before[static_cast<std::size_t>(box.normal)] == RowSet::clamped ? RowSet::clamped : RowSet::lower;
+  const BoxedLcpRow& box = problem.boxes[r];
+  if (box.normal >= 0) return before[box.normal] == RowSet::clamped ? RowSet::clamped : RowSet::lower;
   const bool pushes_one_way = box.lower == 0.0;
   const double velocity = problem.jacobian(static_cast<int>(v_free.size())).row(r).dot(v_free);
-  return pushes_one_way && velocity >= problem.rows[static_cast<std::size_t>(r)].target ? RowSet::lower
-                                                                                        : RowSet::clamped;
+  return pushes_one_way && velocity >= problem.rows[r].target ? RowSet::lower : RowSet::clamped;
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ LcpContact::LcpContact(const Model& model) : sparse_(model) {
   tree_of_dof_.resize(static_cast<std::size_t>(model.nv()));
   for (int b = 0; b < model.num_bodies(); ++b) {
     const std::span<const int> way = way_of(model, b);
-    for (const int k : way) tree_of_dof_[static_cast<std::size_t>(k)] = way.front();
+    for (const int k : way) tree_of_dof_[k] = way.front();
   }
   parent_.resize(tree_of_dof_.size());
 }
@@ -65,7 +63,7 @@ void LcpContact::guess_sets(const ContactProblem& problem, VectorArgument v_free
 }
 
 int LcpContact::root(int tree) {
-  while (parent_[static_cast<std::size_t>(tree)] != tree) tree = parent_[static_cast<std::size_t>(tree)];
+  while (parent_[tree] != tree) tree = parent_[tree];
   return tree;
 }
 
@@ -82,7 +80,7 @@ int LcpContact::find_islands(const Model& model, const ContactProblem& problem) 
       if (row[k] == 0.0) continue;
       const int tree = root(tree_of_dof_[k]);
       if (first < 0) first = tree;
-      if (tree != first) parent_[static_cast<std::size_t>(std::max(tree, first))] = std::min(tree, first);
+      if (tree != first) parent_[std::max(tree, first)] = std::min(tree, first);
       first = std::min(first, tree);
     }
     return first;
@@ -90,27 +88,27 @@ int LcpContact::find_islands(const Model& model, const ContactProblem& problem) 
   // rows that nothing moves along are left out, and friction without its normal
   for (std::size_t r = 0; r < problem.rows.size(); ++r) {
     const int normal = problem.boxes[r].normal;
-    const bool pushes = normal < 0 || island_of_row_[static_cast<std::size_t>(normal)] >= 0;
+    const bool pushes = normal < 0 || island_of_row_[normal] >= 0;
     island_of_row_[r] = pushes ? tree_of_row(r) : -1;
     if (normal < 0 || island_of_row_[r] < 0) continue;
     // friction may move other trees than its normal, whose force bounds it
     const int one = root(island_of_row_[r]);
-    const int other = root(island_of_row_[static_cast<std::size_t>(normal)]);
-    parent_[static_cast<std::size_t>(std::max(one, other))] = std::min(one, other);
+    const int other = root(island_of_row_[normal]);
+    parent_[std::max(one, other)] = std::min(one, other);
   }
   local_.assign(nv, -1);
   int count = 0;
   for (std::size_t r = 0; r < problem.rows.size(); ++r) {
     const int row_tree = island_of_row_[r];
     if (row_tree < 0) continue;
-    int& island = local_[static_cast<std::size_t>(root(row_tree))];
+    int& island = local_[root(row_tree)];
     if (island < 0) island = count++;
     island_of_row_[r] = island;
   }
   return count;
 }
 
-/// Those of the island in hand, and where each row is among them.
+/// Gathers the rows of an island, and the place of each row among them.
 void LcpContact::gather_rows(const ContactProblem& problem, int island) {
   const std::size_t n = problem.rows.size();
   rows_.clear();
@@ -137,7 +135,7 @@ void LcpContact::gather_boxes(const ContactProblem& problem, VectorArgument v_fr
     b_[i] = b;
     boxes_.push_back(problem.boxes[r]);
     if (boxes_.back().normal >= 0) {
-      boxes_.back().normal = local_[static_cast<std::size_t>(boxes_.back().normal)];
+      boxes_.back().normal = local_[boxes_.back().normal];
       TANGERE_ASSERT(boxes_.back().normal >= 0);
     }
     sets_.push_back(guess_[r]);
@@ -176,7 +174,7 @@ LcpContact::MatrixMap LcpContact::fill_matrix(const Model& model, const Data& da
 template <class Diagonal>
 void LcpContact::drop_heavy_corrections(const Diagonal& diagonal, ContactProblem& problem) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
+    Row& row = problem.rows[rows_[i]];
     const bool corrects = row.kind == RowKind::normal && row.restitution == 0.0 && row.target > 0.0;
     if (!corrects || kTooHeavy * row.connected_mass * diagonal(static_cast<Eigen::Index>(i)) >= 1.0) continue;
     b_[i] += row.target;
@@ -205,16 +203,15 @@ double LcpContact::gained_energy(const ContactProblem& problem, const Answer& an
   double gained = 0.0;
   double turned_over = 0.0;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
+    const Row& row = problem.rows[rows_[i]];
     const double f = answer.f[i];
     const double w = answer.w[i];
     double asked = 0.0;
     if (bounce_targets_[i] == 0.0) {
       asked = std::max(f * row.target, 0.0);
     } else {
-      const RowBlock& block = problem.blocks[static_cast<std::size_t>(row.block)];
-      const double closing =
-          -bounce_targets_[i] / problem.contacts[static_cast<std::size_t>(block.contact)].restitution;
+      const RowBlock& block = problem.blocks[row.block];
+      const double closing = -bounce_targets_[i] / problem.contacts[block.contact].restitution;
       asked = 0.5 * f * std::max(b_[i] + row.target - closing, 0.0);
     }
     gained += f * (0.5 * (w + b_[i]) + row.target) - asked;
@@ -229,7 +226,7 @@ bool LcpContact::may_gain(const ContactProblem& problem, const Answer& answer) c
   bool mixed = false;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (answer.f[i] == 0.0) continue;
-    const Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
+    const Row& row = problem.rows[rows_[i]];
     mixed = mixed || row.restitution == 0.0 || (restitution != 0.0 && row.restitution != restitution);
     restitution = std::max(restitution, row.restitution);
   }
@@ -239,12 +236,12 @@ bool LcpContact::may_gain(const ContactProblem& problem, const Answer& answer) c
 /// The rows in hand that bounce do so with a part of their restitution.
 void LcpContact::keep_restitution(double part, ContactProblem& problem) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    Row& row = problem.rows[static_cast<std::size_t>(rows_[i])];
+    Row& row = problem.rows[rows_[i]];
     if (bounce_targets_[i] == 0.0) continue;
-    const RowBlock& block = problem.blocks[static_cast<std::size_t>(row.block)];
+    const RowBlock& block = problem.blocks[row.block];
     b_[i] += row.target - part * bounce_targets_[i];
     row.target = part * bounce_targets_[i];
-    row.restitution = part * problem.contacts[static_cast<std::size_t>(block.contact)].restitution;
+    row.restitution = part * problem.contacts[block.contact].restitution;
     row.restitution_kept = part;
   }
 }
@@ -258,9 +255,9 @@ void LcpContact::mark_short_of_energy(const Model& model, const ContactProblem& 
   for (const int r : rows_) {
     const double* row = problem.J.data() + static_cast<std::size_t>(r) * nv;
     for (std::size_t k = 0; k < nv; ++k)
-      if (row[k] != 0.0) island_of_dof[static_cast<std::size_t>(tree_of_dof_[k])] = island;
+      if (row[k] != 0.0) island_of_dof[tree_of_dof_[k]] = island;
   }
-  for (std::size_t k = 0; k < nv; ++k) island_of_dof[k] = island_of_dof[static_cast<std::size_t>(tree_of_dof_[k])];
+  for (std::size_t k = 0; k < nv; ++k) island_of_dof[k] = island_of_dof[tree_of_dof_[k]];
 }
 
 /// Solves the rows in hand; where they bounce, with as much of their restitution as their energy allows.
@@ -271,7 +268,7 @@ LcpContact::Answer LcpContact::solve_boxes(const Model& model, const Matrix& A, 
   if (!may_gain(problem, answer)) return answer;
   bounce_targets_.clear();
   for (const int r : rows_) {
-    const Row& row = problem.rows[static_cast<std::size_t>(r)];
+    const Row& row = problem.rows[r];
     bounce_targets_.push_back(row.restitution > 0.0 ? row.target : 0.0);
   }
   double high_gain = gained_energy(problem, answer);
@@ -318,7 +315,7 @@ void LcpContact::solve_few(const Model& model, const Data& data, ContactProblem&
   drop_heavy_corrections([&](Eigen::Index i) { return A(i, i); }, problem);
   const Answer answer = solve_boxes(model, A, problem, options);
   if (answer.least_squares)
-    for (const int r : rows_) problem.boxes[static_cast<std::size_t>(r)].compliance = 0.0;
+    for (const int r : rows_) problem.boxes[r].compliance = 0.0;
   const Eigen::Map<const VectorX> f(answer.f, A.rows());
   const Eigen::Map<const VectorX> w(answer.w, A.rows());
   keep(problem, answer.solved, f, w, [&](Eigen::Index i) { return A(i, i); });
@@ -351,25 +348,24 @@ void LcpContact::keep(const ContactProblem& problem, const BoxedLcpSolution& sol
     const auto r = static_cast<Eigen::Index>(rows_[i]);
     solution_.f[r] = f[static_cast<Eigen::Index>(i)];
     solution_.w[r] = w[static_cast<Eigen::Index>(i)];
-    solution_.sets[static_cast<std::size_t>(r)] = solved.sets[i];
+    solution_.sets[r] = solved.sets[i];
   }
   if (solved.status != BoxedLcpStatus::solved) solution_.status = solved.status;
   solution_.residual = std::max(solution_.residual, solved.residual);
-  ++solution_.stages[static_cast<std::size_t>(solved.stage)];
+  ++solution_.stages[solved.stage];
 
   const double largest = solved.f.view().cwiseAbs().maxCoeff();
   if (!(largest > 0.0)) return;
   for (Eigen::Index i = 0; i < solved.f.size(); ++i) {
-    const BoxedLcpRow& box = problem.boxes[static_cast<std::size_t>(rows_[static_cast<std::size_t>(i)])];
+    const BoxedLcpRow& box = problem.boxes[rows_[i]];
     const double normal = box.normal < 0 ? 0.0 : solution_.f[box.normal];
     // friction of what does not press has no set to change
     if (box.normal >= 0 && normal == 0.0) continue;
     const double upper = box.normal < 0 ? box.upper : box.friction * normal;
     const double lower = box.normal < 0 ? box.lower : -upper;
     const double force = solved.f[i];
-    const double margin = solved.sets[static_cast<std::size_t>(i)] == RowSet::clamped
-                              ? std::min(force - lower, upper - force)
-                              : std::abs(solved.w[i]) / diagonal(i);
+    const double margin = solved.sets[i] == RowSet::clamped ? std::min(force - lower, upper - force)
+                                                            : std::abs(solved.w[i]) / diagonal(i);
     solution_.margin = std::min(solution_.margin, margin / largest);
   }
 }

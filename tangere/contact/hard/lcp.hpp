@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "tangere/contact/hard/problem.hpp"
-#include "tangere/contact/smooth/smooth_warm_start.hpp"
 #include "tangere/contact/hard/sparse_island.hpp"
+#include "tangere/contact/smooth/smooth_warm_start.hpp"
 #include "tangere/math/aligned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 
@@ -48,11 +48,11 @@ struct LcpSolution {
   std::array<int, kNumBoxedLcpStages> stages{};
 };
 
-/// Where a solve starts from: the rows of the last one and their sets.
+/// The start of a solve: the rows of the last one and their sets.
 struct WarmStart {
   std::vector<RowKey> keys;
   std::vector<RowSet> sets;
-  /// Of smooth contact.
+  /// Smooth contact only.
   SmoothWarmStart smooth;
 };
 
@@ -66,7 +66,7 @@ class LcpContact {
   /// penetrations that are not taken back have no target, and restitution is what is kept of it.
   const LcpSolution& solve(const Model& model, const Data& data, ContactProblem& problem, VectorArgument v_free,
                            const BoxedLcpOptions& options);
-  /// What the next solve starts from; may be set, and emptied to start cold.
+  /// The start of the next solve; may be set, and emptied to start cold.
   [[nodiscard]] WarmStart& warm_start() { return last_; }
 
  private:
@@ -78,7 +78,7 @@ class LcpContact {
   void gather_boxes(const ContactProblem& problem, VectorArgument v_free);
   template <class Diagonal>
   void drop_heavy_corrections(const Diagonal& diagonal, ContactProblem& problem);
-  /// Of the rows in hand; in the solver's memory, or in f_ and w_.
+  /// Answer for the rows of the island being solved; it lies in the solver's memory, or in f_ and w_.
   struct Answer {
     const BoxedLcpSolution& solved;
     const double* f;
@@ -87,7 +87,7 @@ class LcpContact {
   };
   template <class Matrix>
   Answer solve_once(const Matrix& A, const ContactProblem& problem, const BoxedLcpOptions& options);
-  /// What the impulses of the rows in hand add to the kinetic energy, over what they turn over.
+  /// Relative gain of kinetic energy: what the island's impulses add, divided by what they exchange.
   [[nodiscard]] double gained_energy(const ContactProblem& problem, const Answer& answer) const;
   [[nodiscard]] bool may_gain(const ContactProblem& problem, const Answer& answer) const;
   void keep_restitution(double part, ContactProblem& problem);
@@ -114,7 +114,7 @@ class LcpContact {
   std::vector<int> local_;
   std::vector<BoxedLcpRow> boxes_;
   std::vector<RowSet> sets_;
-  /// Of the rows in hand, with all their restitution; 0 where they do not bounce.
+  /// Targets of the island's rows with full restitution; 0 for rows that do not bounce.
   std::vector<double> bounce_targets_;
   VectorX f_;
   VectorX w_;

@@ -7,8 +7,8 @@
 
 #include <Eigen/QR>
 
-#include "tangere/contact/hard/least_squares.hpp"
 #include "tangere/contact/hard/internal/row_motion.hpp"
+#include "tangere/contact/hard/least_squares.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/inverse_dynamics_derivatives.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
@@ -24,14 +24,14 @@ void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedSt
   pushed_ = false;
   for (const RowBlock& block : problem.blocks) {
     const Impulse impulse = impulse_of(problem, block, step.f);
-    const BodyRows& pair = problem.pairs[static_cast<std::size_t>(block.pair)];
+    const BodyRows& pair = problem.pairs[block.pair];
     Vector6 wrench;
     wrench << impulse.force, cross(pair.origin + block.x, impulse.force) + impulse.torque;
     wrench /= dt;
     if (wrench.isZero(0.0)) continue;
     pushed_ = true;
-    if (pair.body_A >= 0) wrenches_[static_cast<std::size_t>(pair.body_A)] -= wrench;
-    if (pair.body_B >= 0) wrenches_[static_cast<std::size_t>(pair.body_B)] += wrench;
+    if (pair.body_A >= 0) wrenches_[pair.body_A] -= wrench;
+    if (pair.body_B >= 0) wrenches_[pair.body_B] += wrench;
   }
 
   acceleration_ = (step.v_plus - step.v) / dt;
@@ -65,11 +65,11 @@ bool LcpDerivatives::is_answered(VectorArgument right) {
   double softest = 0.0;
   for (Eigen::Index i = 0; i < right.size(); ++i) {
     // compliances tell how easily what the rows push moves
-    const double unit = compliances_[static_cast<std::size_t>(i)];
+    const double unit = compliances_[i];
     const double miss = right[i] - J_.view().row(i).dot(answer_);
     asked += right[i] * right[i] / unit;
     missed += miss * miss / unit;
-    softest = std::max(softest, unit / scale_[static_cast<std::size_t>(i)]);
+    softest = std::max(softest, unit / scale_[i]);
   }
   const double part = contradicting_part(softest);
   return !(missed > part * part * asked);
@@ -99,8 +99,7 @@ void LcpDerivatives::project_rows() {
   least_squares_ = true;
   const Eigen::Index count = J_.rows();
   VectorX D(count);
-  for (Eigen::Index i = 0; i < count; ++i)
-    D[i] = std::sqrt(compliances_.front() / compliances_[static_cast<std::size_t>(i)]);
+  for (Eigen::Index i = 0; i < count; ++i) D[i] = std::sqrt(compliances_.front() / compliances_[i]);
   Eigen::ColPivHouseholderQR<MatrixX> rows(D.asDiagonal() * J_.view());
   rows.setThreshold(kIndependent);
   const MatrixX DQ = D.asDiagonal() * MatrixX(rows.householderQ() * MatrixX::Identity(count, rows.rank()));
@@ -125,8 +124,8 @@ void LcpDerivatives::factor_rows(const Model& model, const Data& data, const Sol
   scale_.resize(static_cast<std::size_t>((count + 7) / 8 * 8));
   straight_factors_ = Factors::none;
   for (Eigen::Index i = 0; i < count; ++i) {
-    A(i, i) += compliances_[static_cast<std::size_t>(i)];
-    scale_[static_cast<std::size_t>(i)] = A.col(i).cwiseAbs().maxCoeff();
+    A(i, i) += compliances_[i];
+    scale_[i] = A.col(i).cwiseAbs().maxCoeff();
   }
   for (Eigen::Index i = 0; i < count; ++i) std::copy_n(A_.row(i), count, transposed_.column(static_cast<int>(i)));
   transposed_.pad();
@@ -317,8 +316,7 @@ void LcpDerivatives::respond(const Model& model, const Data& data, const Contact
     right.segment(reduced.solved, reduced.rows.rank) -= shared.head(reduced.rows.rank);
     const bool answered = is_shared(asked, shared.squaredNorm(), asked);
     contradicts_ = contradicts_ || !answered;
-    if (reduced.rows.leaks && answered)
-      add_wrench(model, data, problem.pairs[static_cast<std::size_t>(reduced.pair)], leak, r_x);
+    if (reduced.rows.leaks && answered) add_wrench(model, data, problem.pairs[reduced.pair], leak, r_x);
   }
   solve_mass_matrix(model, data, r_x);
   r_x = -r_x;

@@ -22,9 +22,9 @@
 #include <span>
 #include <vector>
 
-#include "tangere/contact/scene/contact_size.hpp"
-#include "tangere/contact/hard/problem.hpp"
 #include "tangere/contact/hard/internal/row_reduction.hpp"
+#include "tangere/contact/hard/problem.hpp"
+#include "tangere/contact/scene/contact_size.hpp"
 #include "tangere/math/aligned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 #include "tangere/solvers/lcp/boxed_lcp_factor.hpp"
@@ -39,7 +39,7 @@ struct SolvedStep {
   /// The v that the inverse dynamics see: without bodies whose axes the step turns afterwards; zero in an impact.
   const VectorX& v_inertial;
   const VectorX& v_plus;
-  /// Of the rows.
+  /// Impulses, one per row.
   const ScratchVector& f;
   std::span<const RowSet> sets;
   /// dτ/dq and dτ/dv of the actuators, diagonal.
@@ -47,15 +47,15 @@ struct SolvedStep {
   const VectorX& tau_v;
   /// First coordinates of the free joints of which only ω × v is not in the step.
   std::span<const int> floating_dofs;
-  /// What the step adds to the diagonal of M, and to the damping (implicit dampers and springs).
+  /// Additions of the step to the diagonal of M and to the damping (implicit dampers and springs).
   const VectorX& implicit_inertia;
   const VectorX& implicit_damping;
 };
 
 class LcpDerivatives {
  public:
-  /// What all below need: r_q, r_v, s_q, s_v and K. Leaves the poses at q and the factors of M in `data`. With
-  /// RowUse::reduced rows of a pair are reduced where the problem allows it.
+  /// Prepares r_q, r_v, s_q, s_v and K for the functions below. Leaves the poses at q and the factors of M in `data`.
+  /// With RowUse::reduced rows of a pair are reduced where the problem allows it.
   enum class RowUse { reduced, all };
   void linearise(const Model& model, Data& data, const SolvedStep& step, RowUse use = RowUse::reduced);
   /// d_q, d_v, d_tau, after `linearise`.
@@ -102,13 +102,13 @@ class LcpDerivatives {
   struct Displacement {
     std::function<Vector6(const RowBlock& block, int side, const Vector3& about)> shapes;
     std::function<Vector6(int body, const Vector3& about, const BodyVelocities& velocities)> twist;
-    /// What moves a block's place and frame though no body and no shape on it does (a shape that grows); may be empty.
+    /// Motion of a block's place and frame without its bodies (a shape that grows); may be empty.
     std::function<FrameChange(const RowBlock& block)> change;
   };
   void displace(const Model& model, const Data& data, const SolvedStep& step, const Displacement& displacement,
                 Eigen::Ref<VectorX> r_x, Eigen::Ref<VectorX> s_x);
-  /// Where a row is among the clamped ones; -1 if it is not.
-  [[nodiscard]] int place_of_row(int row) const { return place_of_row_[static_cast<std::size_t>(row)]; }
+  /// Index of a row among the clamped ones; -1 if it is not clamped.
+  [[nodiscard]] int place_of_row(int row) const { return place_of_row_[row]; }
   /// The a and the wrenches that the smooth terms are taken at (empty if nothing pushes).
   [[nodiscard]] const VectorX& acceleration() const { return acceleration_; }
   [[nodiscard]] std::span<const Vector6> wrenches() const {
@@ -141,14 +141,14 @@ class LcpDerivatives {
     return !(asked - shared > part * part * largest);
   }
   [[nodiscard]] double compliance_of(const ContactProblem& problem, int i) const {
-    return problem.boxes[static_cast<std::size_t>(clamped_[static_cast<std::size_t>(i)])].compliance;
+    return problem.boxes[clamped_[i]].compliance;
   }
   /// Rows that miss more of what they ask contradict each other; soft ones miss some in any case.
   [[nodiscard]] static double contradicting_part(double softness) { return std::max(1e-4, 100.0 * softness); }
   void fill_rows(const Model& model, const SolvedStep& step);
   void smooth_terms(const Model& model, Data& data, const SolvedStep& step);
   void contact_terms(const Model& model, const Data& data, const SolvedStep& step);
-  /// Of the problem's blocks, those of a pair.
+  /// The range of the problem's blocks that belong to one pair.
   struct BlockRange {
     std::size_t first = 0;
     std::size_t last = 0;
@@ -184,7 +184,7 @@ class LcpDerivatives {
   std::vector<int> clamped_;
   std::vector<int> place_of_row_;
   std::vector<Follower> followers_;
-  /// Where a clamped row is in the system that is solved (-1: in a reduced pair), and the compliances of its rows.
+  /// Index of a clamped row in the solved system (-1: in a reduced pair), and the compliances of the system's rows.
   std::vector<int> solved_of_clamped_;
   std::vector<double> compliances_;
   RowReduction reduction_;

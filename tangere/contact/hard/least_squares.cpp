@@ -10,7 +10,7 @@ namespace tangere {
 namespace {
 
 constexpr double kRankTolerance = 1e-9;
-/// Of the largest impulse: how far one may be outside its bounds, and of the largest velocity: how far from rest.
+/// Slack relative to the largest impulse (outside its bounds) and to the largest velocity (away from rest).
 constexpr double kSlack = 1e-9;
 
 }  // namespace
@@ -38,7 +38,7 @@ bool least_squares_impulses(const Eigen::Ref<const MatrixX, 0, Eigen::OuterStrid
     if (sets[r] == RowSet::clamped) continue;
     const auto row = static_cast<Eigen::Index>(r);
     const int normal = rows[r].normal;
-    if (normal >= 0 && sets[static_cast<std::size_t>(normal)] == RowSet::clamped) {
+    if (normal >= 0 && sets[normal] == RowSet::clamped) {
       const auto column = std::find(clamped.begin(), clamped.end(), normal) - clamped.begin();
       N.col(column) += ratio(r) * A.col(row);
     } else {
@@ -57,7 +57,7 @@ bool least_squares_impulses(const Eigen::Ref<const MatrixX, 0, Eigen::OuterStrid
   const double most_force = kSlack * f_new.cwiseAbs().maxCoeff();
   const double most_speed = kSlack * b.cwiseAbs().maxCoeff();
   for (const int r : clamped) {
-    const BoxedLcpRow& row = rows[static_cast<std::size_t>(r)];
+    const BoxedLcpRow& row = rows[r];
     const double upper = row.normal < 0 ? row.upper : row.friction * f_new[row.normal];
     const double lower = row.normal < 0 ? row.lower : -upper;
     if (f_new[r] < lower - most_force || f_new[r] > upper + most_force || std::abs(w_new[r]) > most_speed) return false;

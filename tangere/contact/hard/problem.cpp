@@ -27,7 +27,7 @@ struct Target {
   double gain = 0.0;
 };
 
-/// What is off is taken back in part, up to a speed.
+/// The velocity that takes back a part of an error, up to the correction speed.
 Target target_of_error(double error, double time_step, const ContactOptions& options) {
   if (time_step == 0.0) return {};
   const double speed = -options.correction * error / time_step;
@@ -61,7 +61,7 @@ class Assembly {
     for (std::size_t i = 0; i < p_.contacts.size(); ++i) {
       const Contact& contact = p_.contacts[i];
       const int pair = pair_of(contact.body_A, contact.body_B, contact.point);
-      const Vector3& origin = p_.pairs[static_cast<std::size_t>(pair)].origin;
+      const Vector3& origin = p_.pairs[pair].origin;
       begin_block(pair, static_cast<int>(i), contact.point - origin, contact.frame);
 
       Target target = target_of_gap(contact.distance, dt_, options_);
@@ -96,7 +96,7 @@ class Assembly {
       const Pose A = pose(constraint.body_A) * constraint.X_AC;
       const Pose B = pose(constraint.body_B) * constraint.X_BC;
       const int pair = pair_of(constraint.body_A, constraint.body_B, B.p);
-      begin_block(pair, -1, B.p - p_.pairs[static_cast<std::size_t>(pair)].origin, A.R);
+      begin_block(pair, -1, B.p - p_.pairs[pair].origin, A.R);
       if (with_motions_) p_.motions.push_back(on_B_turning_with_A());
       const Vector3 gap = A.R.transpose() * (B.p - A.p);
       const RowKey key{.first = static_cast<int>(i), .kind = RowKind::weld};
@@ -113,7 +113,7 @@ class Assembly {
       if (joint.nv > 0 && !takes_part_dof(joint.first_v)) continue;
       for (int k = 0; k < joint.nv; ++k) {
         const int dof = joint.first_v + k;
-        const DofSpec& spec = model_.dofs()[static_cast<std::size_t>(dof)];
+        const DofSpec& spec = model_.dofs()[dof];
         // coordinates with a quaternion have no limits
         if (options_.joint_limits && joint.nq == joint.nv) {
           const double position = q[joint.first_q + k];
@@ -142,11 +142,11 @@ class Assembly {
     blocks_of_tree.assign(static_cast<std::size_t>(model_.nv()), 0);
     const auto count = [&](int body, int change) {
       const std::span<const int> way = way_of(model_, body);
-      return way.empty() ? 0 : blocks_of_tree[static_cast<std::size_t>(way.front())] += change;
+      return way.empty() ? 0 : blocks_of_tree[way.front()] += change;
     };
     const auto bodies_of = [&](const Row& row) -> std::pair<int, int> {
       if (row.dof >= 0) return {body_of_dof(row.dof), kWorld};
-      const BodyRows& pair = p_.pairs[static_cast<std::size_t>(p_.blocks[static_cast<std::size_t>(row.block)].pair)];
+      const BodyRows& pair = p_.pairs[p_.blocks[row.block].pair];
       return {pair.body_A, pair.body_B};
     };
     for (const Row& row : p_.rows) {
@@ -169,7 +169,7 @@ class Assembly {
     const auto nv = static_cast<std::size_t>(model_.nv());
     p_.J.assign(p_.rows.size() * nv, 0.0);
     for (const RowBlock& block : p_.blocks) {
-      const BodyRows& pair = p_.pairs[static_cast<std::size_t>(block.pair)];
+      const BodyRows& pair = p_.pairs[block.pair];
       double scale[2] = {0.0, 0.0};  // of the linear and of the angular columns
       for (const int side : {0, 1}) {
         const int body = side == 0 ? pair.body_A : pair.body_B;
@@ -180,18 +180,17 @@ class Assembly {
           for (const int half : {0, 1})
             scale[half] = std::max(scale[half], columns.block<3, 1>(3 * half, k).cwiseAbs().maxCoeff());
         for (int r = block.first_row; r < block.first_row + block.num_rows; ++r) {
-          const int axis = p_.rows[static_cast<std::size_t>(r)].axis;
+          const int axis = p_.rows[r].axis;
           const Vector3 along = (side == 0 ? -1.0 : 1.0) * block.D.col(axis % 3);
           const Eigen::Index first = axis < 3 ? 0 : 3;
           double* row = p_.J.data() + static_cast<std::size_t>(r) * nv;
-          for (Eigen::Index k = 0; k < length; ++k)
-            row[way[static_cast<std::size_t>(k)]] += along.dot(columns.block<3, 1>(first, k));
+          for (Eigen::Index k = 0; k < length; ++k) row[way[k]] += along.dot(columns.block<3, 1>(first, k));
         }
       }
       // what the bodies cannot do is no row: zero, not rounding
       for (int r = block.first_row; r < block.first_row + block.num_rows; ++r) {
         Eigen::Map<VectorX> row(p_.J.data() + static_cast<std::size_t>(r) * nv, model_.nv());
-        const int half = p_.rows[static_cast<std::size_t>(r)].axis < 3 ? 0 : 1;
+        const int half = p_.rows[r].axis < 3 ? 0 : 1;
         if (row.cwiseAbs().maxCoeff() <= kNoMotion * scale[half]) row.setZero();
       }
     }
@@ -204,9 +203,7 @@ class Assembly {
   }
 
  private:
-  [[nodiscard]] bool takes_part_dof(int dof) const {
-    return only_.empty() || only_[static_cast<std::size_t>(dof)] != 0;
-  }
+  [[nodiscard]] bool takes_part_dof(int dof) const { return only_.empty() || only_[dof] != 0; }
   [[nodiscard]] bool takes_part(int body) const {
     const std::span<const int> way = way_of(model_, body);
     return only_.empty() || (!way.empty() && takes_part_dof(way.front()));
@@ -265,7 +262,7 @@ class Assembly {
       if (row.dof2 >= 0) scale += row.coefficient2 * row.coefficient2 * scales_.coordinate(row.dof2);
       return scale;
     }
-    const BodyRows& pair = p_.pairs[static_cast<std::size_t>(p_.blocks[static_cast<std::size_t>(row.block)].pair)];
+    const BodyRows& pair = p_.pairs[p_.blocks[row.block].pair];
     return row.axis < 3 ? scales_.linear(pair.body_A, pair.body_B) : scales_.angular(pair.body_A, pair.body_B);
   }
 

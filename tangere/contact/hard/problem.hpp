@@ -16,9 +16,9 @@
 #include <span>
 #include <vector>
 
-#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/contact.hpp"
 #include "tangere/contact/options.hpp"
+#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/scene/row_scales.hpp"
 #include "tangere/math/aligned.hpp"
 #include "tangere/multibody/way_columns.hpp"
@@ -34,7 +34,7 @@ struct Row {
   /// Between bodies: the block and the axis (0 to 2 along the columns of D, 3 to 5 about them). -1: of coordinates.
   int block = -1;
   int axis = 0;
-  /// Of coordinates: J = coefficient e_dof + coefficient2 e_dof2.
+  /// Coordinate rows only: J = coefficient e_dof + coefficient2 e_dof2.
   int dof = -1;
   int dof2 = -1;
   double coefficient = 1.0;
@@ -45,7 +45,7 @@ struct Row {
   /// Positive where the row bounces: the contact's, times what is kept of it (LcpSolution::restitution_kept).
   double restitution = 0.0;
   double restitution_kept = 1.0;
-  /// Of a normal: kilograms of all that is connected with its bodies.
+  /// Normal rows only: mass of everything connected to either body [kg].
   double connected_mass = 0.0;
 };
 
@@ -69,7 +69,7 @@ struct RowBlock {
   Matrix3 angular_gap = Matrix3::Identity();
 };
 
-/// What names a row from one step to the next.
+/// The name of a row from one step to the next.
 struct RowKey {
   int first = 0;
   int second = 0;
@@ -104,7 +104,7 @@ struct ContactProblem {
 
 /// Whether an impact at this contact bounces, the bodies closing at this normal velocity (negative).
 [[nodiscard]] bool bounces(const Contact& contact, double closing, double time_step, const ContactOptions& options);
-/// Of B against A at the contact, along its normal.
+/// Velocity of B relative to A at the contact, along its normal [m/s].
 [[nodiscard]] double normal_velocity(const Model& model, const Data& data, const BodyVelocities& velocities,
                                      const Contact& contact);
 

@@ -28,7 +28,7 @@ class SparseIsland {
  private:
   struct Tree {
     std::vector<int> dofs;
-    /// Of its nodes in the island in hand; -1: not part of it.
+    /// The tree's first node in the current island; -1 if the tree is not part of it.
     int first_node = -1;
     [[nodiscard]] int num_nodes() const { return (static_cast<int>(dofs.size()) + 5) / 6; }
   };

@@ -23,7 +23,7 @@ double reach_of(const CollisionShape& shape) {
   return farthest.allFinite() ? farthest.norm() : kInfinity;
 }
 
-/// Of the fastest point within reach of the body's origin.
+/// Speed of the fastest point within reach of the body's origin.
 double largest_speed(const Vector6& V, double reach) { return V.head<3>().norm() + V.tail<3>().norm() * reach; }
 
 Aabb widened(const Aabb& box, double by) {
@@ -82,24 +82,23 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
 
   for (const BodyPair& pair : broad_phase_.pairs()) {
     const auto [a, b] = pair;
-    const int body_A = scene.shapes()[static_cast<std::size_t>(a)].body;
-    const int body_B = scene.shapes()[static_cast<std::size_t>(b)].body;
+    const int body_A = scene.shapes()[a].body;
+    const int body_B = scene.shapes()[b].body;
     if (!model.may_collide(body_A, body_B)) continue;
     const CollisionShape& A = scene.shape(model, a);
     const CollisionShape& B = scene.shape(model, b);
-    const Pose& X_WA = poses_[static_cast<std::size_t>(a)];
-    const Pose& X_WB = poses_[static_cast<std::size_t>(b)];
+    const Pose& X_WA = poses_[a];
+    const Pose& X_WB = poses_[b];
     ManifoldOptions query;
-    const double speed = speeds_[static_cast<std::size_t>(a)] + speeds_[static_cast<std::size_t>(b)];
+    const double speed = speeds_[a] + speeds_[b];
     query.margin = std::min(options.margin + speed * time_step, internal::kLargestSize);
     // an impact may turn what comes as fast as it comes
-    const double reach =
-        std::min(scene.shapes()[static_cast<std::size_t>(a)].reach, scene.shapes()[static_cast<std::size_t>(b)].reach);
+    const double reach = std::min(scene.shapes()[a].reach, scene.shapes()[b].reach);
     query.ahead = speed * time_step > kTurnsFast * reach;
     query.derivatives = motions != nullptr;
     for (const Manifold& patch : manifolds(A.shape, X_WA, B.shape, X_WB, query, manifolds_)) {
       for (int k = 0; k < patch.num_points; ++k) {
-        const ContactPoint& point = patch.points[static_cast<std::size_t>(k)];
+        const ContactPoint& point = patch.points[k];
         const NormalOwner owner = normal_owner(point.feature_A, point.feature_B);
         // the frame of the owner's shape turns as its body does
         const Matrix3& R_WO = (owner == NormalOwner::A ? X_WA : X_WB).R;
@@ -117,8 +116,7 @@ void ContactFinder::find(const Model& model, const CollisionScene& scene, const 
         contact.restitution = A.restitution * B.restitution;
         contacts.push_back(contact);
         if (motions != nullptr)
-          motions->push_back(frame_motion(point, patch.jacobians[static_cast<std::size_t>(k)], X_WA, X_WB,
-                                          contact.frame, R_WO, owner));
+          motions->push_back(frame_motion(point, patch.jacobians[k], X_WA, X_WB, contact.frame, R_WO, owner));
       }
     }
   }

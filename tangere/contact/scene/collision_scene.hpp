@@ -27,8 +27,8 @@ class CollisionScene {
 
   [[nodiscard]] std::span<const SceneShape> shapes() const { return shapes_; }
   [[nodiscard]] const CollisionShape& shape(const Model& model, int i) const {
-    const SceneShape& at = shapes_[static_cast<std::size_t>(i)];
-    return model.body(at.body).spec.shapes[static_cast<std::size_t>(at.index)];
+    const SceneShape& at = shapes_[i];
+    return model.body(at.body).spec.shapes[at.index];
   }
 
  private:

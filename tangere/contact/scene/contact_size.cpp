@@ -18,7 +18,7 @@ namespace {
 constexpr double kFirstStep = 1e-3;
 constexpr double kLastStep = 1e-7;
 
-/// Of the largest parameter of its kind: what counts as small.
+/// Parameters below this part of the largest of their kind count as small.
 constexpr double kSmallPart = 1e-2;
 
 using Vector7 = Eigen::Matrix<double, 7, 1>;
@@ -59,10 +59,10 @@ class Resized {
 
   [[nodiscard]] double value() const { return changed().parameters()[parameter_]; }
 
-  /// What differences are relative to: the parameter, but where it is small beside others of its kind (a component of a
-  /// normal may be 0) or there is none, these, or the shapes.
+  /// The scale of differences: the parameter itself, or, if it is small beside others of its kind (a component of a
+  /// normal may be 0) or absent, those others, or the shapes.
   [[nodiscard]] double typical_size() const {
-    const std::string kind = kind_of(changed().parameter_names()[static_cast<std::size_t>(parameter_)]);
+    const std::string kind = kind_of(changed().parameter_names()[parameter_]);
     double largest = 0.0;
     for (std::size_t i = 0; i < changed().parameter_names().size(); ++i)
       if (kind_of(changed().parameter_names()[i]) == kind)

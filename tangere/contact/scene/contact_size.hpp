@@ -13,7 +13,7 @@ namespace tangere {
 /// Per unit of the parameter; the bodies stand still.
 struct FrameChange {
   Vector3 point = Vector3::Zero();
-  /// Of the frame, in world axes.
+  /// Rotation of the frame, in world axes.
   Vector3 rotation = Vector3::Zero();
   double distance = 0.0;
   /// False where the contact does not live on with the same features on either side (a corner of four faces splits when

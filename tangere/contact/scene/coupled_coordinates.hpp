@@ -17,11 +17,11 @@ class CoupledCoordinates {
   void add_island(std::span<const int> coordinates) {
     const Island island{all_.size(), coordinates.size()};
     all_.insert(all_.end(), coordinates.begin(), coordinates.end());
-    for (const int k : coordinates) islands_[static_cast<std::size_t>(k)] = island;
+    for (const int k : coordinates) islands_[k] = island;
   }
-  /// Those of the island of a coordinate, itself among them; empty if it is in none.
+  /// The coordinates of the island of `coordinate`, itself among them; empty if it is in none.
   [[nodiscard]] std::span<const int> of(int coordinate) const {
-    const Island& island = islands_[static_cast<std::size_t>(coordinate)];
+    const Island& island = islands_[coordinate];
     return {all_.data() + island.first, island.size};
   }
 

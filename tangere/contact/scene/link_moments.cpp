@@ -15,7 +15,7 @@ Matrix3 second_moment_change(double mass, const Vector3& r, const Vector3& d) {
 
 /// As a body of the link is carried by a twist about the link's origin: added to `change`.
 void carry_moments(const Model& model, const LinkMoments& link, int body, const Vector6& twist, LinkMoments& change) {
-  const Pose X_LB = to_pose(model.links().bodies[static_cast<std::size_t>(body)].X_LB);
+  const Pose X_LB = to_pose(model.links().bodies[body].X_LB);
   const MassProperties& inertia = model.body(body).spec.inertia;
   const Vector3 c = X_LB * inertia.center;
   const Vector3 w = twist.tail<3>();
@@ -29,12 +29,11 @@ void carry_moments(const Model& model, const LinkMoments& link, int body, const 
 /// A fixed joint carries its body and all of the link beyond.
 LinkMoments carried_by(const Model& model, const LinkMoments& link, const Parameter& p) {
   const Links& links = model.links();
-  const Pose X_LP = to_pose(links.bodies[static_cast<std::size_t>(model.body(p.index).parent)].X_LB);
+  const Pose X_LP = to_pose(links.bodies[model.body(p.index).parent].X_LB);
   const Vector6 twist = placement_twist(X_LP, model.joint(p.index).spec.X_PJ, p.component, Vector3::Zero());
   LinkMoments change;
   for (int b = p.index; b < model.num_bodies(); ++b) {
-    if (links.bodies[static_cast<std::size_t>(b)].link != links.bodies[static_cast<std::size_t>(p.index)].link)
-      continue;
+    if (links.bodies[b].link != links.bodies[p.index].link) continue;
     int up = b;
     while (up > p.index) up = model.body(up).parent;
     if (up == p.index) carry_moments(model, link, b, twist, change);
@@ -57,7 +56,7 @@ LinkMoments moment_change(const Model& model, const LinkMoments& link, const Par
   LinkMoments change;
   if (is_placement_within_link(model, p)) return carried_by(model, link, p);
   if (!is_inertial(p)) return change;
-  const Pose X_LB = to_pose(model.links().bodies[static_cast<std::size_t>(p.index)].X_LB);
+  const Pose X_LB = to_pose(model.links().bodies[p.index].X_LB);
   const MassProperties& body = model.body(p.index).spec.inertia;
   const Vector3 r = X_LB * body.center - link.center;
   if (p.kind == Parameter::Kind::mass) {
@@ -86,7 +85,7 @@ bool is_inertial(const Parameter& p) {
 
 bool is_placement_within_link(const Model& model, const Parameter& p) {
   return p.kind == Parameter::Kind::placement && model.joint(p.index).nv == 0 &&
-         model.links().bodies[static_cast<std::size_t>(p.index)].link >= 0;
+         model.links().bodies[p.index].link >= 0;
 }
 
 std::vector<char> find_lone_links(const Model& model) {
@@ -94,7 +93,7 @@ std::vector<char> find_lone_links(const Model& model) {
   std::vector<char> alone(links.links.size(), 1);
   for (std::size_t i = 0; i < links.links.size(); ++i) {
     const Link& link = links.links[i];
-    if (link.parent >= 0) alone[static_cast<std::size_t>(link.parent)] = 0;
+    if (link.parent >= 0) alone[link.parent] = 0;
     if (link.kind != Link::Kind::free || link.parent >= 0 || !(link.inertia.m > 0.0)) alone[i] = 0;
   }
   return alone;

@@ -34,16 +34,16 @@ RowScales::RowScales(const Model& model) : smooth_(model) {
   for (int b = 0; b < model.num_bodies(); ++b) {
     const std::span<const int> way = way_of(model, b);
     tree_.push_back(way.empty() ? -1 : way.front());
-    if (!way.empty()) tree_mass_[static_cast<std::size_t>(way.front())] += model.body(b).spec.inertia.mass;
+    if (!way.empty()) tree_mass_[way.front()] += model.body(b).spec.inertia.mass;
     const auto length = static_cast<Eigen::Index>(way.size());
     way_columns(model, data, b, body_pose(model, data, b).p, motions.leftCols(length));
     // the diagonal of J M⁻¹ Jᵀ
     Vector6 mobility = Vector6::Zero();
     for (int i = 0; i < 6; ++i) {
       x.setZero();
-      for (Eigen::Index k = 0; k < length; ++k) x[way[static_cast<std::size_t>(k)]] = motions(i, k);
+      for (Eigen::Index k = 0; k < length; ++k) x[way[k]] = motions(i, k);
       solve_mass_matrix(model, data, x);
-      for (Eigen::Index k = 0; k < length; ++k) mobility[i] += motions(i, k) * x[way[static_cast<std::size_t>(k)]];
+      for (Eigen::Index k = 0; k < length; ++k) mobility[i] += motions(i, k) * x[way[k]];
     }
     // a body that turns about its origin moves at its surface
     const double turning = mobility.tail<3>().sum() / 3.0;
@@ -67,11 +67,11 @@ RowScales::RowScales(const Model& model) : smooth_(model) {
 }
 
 double RowScales::connected_mass(int body_A, int body_B) const {
-  const auto tree_of = [&](int body) { return body < 0 ? -1 : tree_[static_cast<std::size_t>(body)]; };
+  const auto tree_of = [&](int body) { return body < 0 ? -1 : tree_[body]; };
   const int A = tree_of(body_A);
   const int B = tree_of(body_B);
-  double mass = A < 0 ? 0.0 : tree_mass_[static_cast<std::size_t>(A)];
-  if (B >= 0 && B != A) mass += tree_mass_[static_cast<std::size_t>(B)];
+  double mass = A < 0 ? 0.0 : tree_mass_[A];
+  if (B >= 0 && B != A) mass += tree_mass_[B];
   return mass;
 }
 

@@ -19,16 +19,14 @@ class RowScales {
   /// world.
   [[nodiscard]] double linear(int body_A, int body_B) const { return of(linear_, body_A) + of(linear_, body_B); }
   [[nodiscard]] double angular(int body_A, int body_B) const { return of(angular_, body_A) + of(angular_, body_B); }
-  [[nodiscard]] double coordinate(int dof) const { return coordinate_[static_cast<std::size_t>(dof)]; }
+  [[nodiscard]] double coordinate(int dof) const { return coordinate_[dof]; }
   /// Kilograms of all that is connected with either body and moves.
   [[nodiscard]] double connected_mass(int body_A, int body_B) const;
   /// Units of smooth contact.
   [[nodiscard]] const SmoothUnits& smooth() const { return smooth_; }
 
  private:
-  [[nodiscard]] static double of(const std::vector<double>& scales, int body) {
-    return body < 0 ? 0.0 : scales[static_cast<std::size_t>(body)];
-  }
+  [[nodiscard]] static double of(const std::vector<double>& scales, int body) { return body < 0 ? 0.0 : scales[body]; }
 
   std::vector<double> linear_;
   std::vector<double> angular_;

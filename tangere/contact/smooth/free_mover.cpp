@@ -63,13 +63,13 @@ std::vector<char> find_free_movers(const Model& model, const ContactOptions& opt
   for (std::size_t i = 0; i < links.links.size(); ++i) {
     if (single[i] == 0) continue;
     for (int k = links.links[i].v; k < links.links[i].v + 6; ++k)
-      if (links.armature[static_cast<std::size_t>(k)] != 0.0) single[i] = 0;
+      if (links.armature[k] != 0.0) single[i] = 0;
   }
   if (!options.constraints) return single;
   for (const LoopConstraint& constraint : model.constraints())
     for (const int body : {constraint.body_A, constraint.body_B}) {
-      const int link = body == kWorld ? -1 : links.bodies[static_cast<std::size_t>(body)].link;
-      if (link >= 0) single[static_cast<std::size_t>(link)] = 0;
+      const int link = body == kWorld ? -1 : links.bodies[body].link;
+      if (link >= 0) single[link] = 0;
     }
   return single;
 }

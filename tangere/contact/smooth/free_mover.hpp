@@ -16,8 +16,8 @@
 
 #include <vector>
 
-#include "tangere/contact/scene/link_moments.hpp"
 #include "tangere/contact/options.hpp"
+#include "tangere/contact/scene/link_moments.hpp"
 #include "tangere/contact/smooth/smooth_units.hpp"
 #include "tangere/math/se3.hpp"
 
@@ -44,7 +44,7 @@ struct FreeMover {
   Matrix3 J = Matrix3::Zero();
   Vector3 linear_before = Vector3::Zero();  // with the forces of the step
   Vector3 angular_before = Vector3::Zero();
-  /// Where it would go without contact.
+  /// Velocity it would have without contact.
   Vector3 V_free = Vector3::Zero();
 
   // iterate
@@ -65,7 +65,7 @@ struct FreeMover {
   void update();
   /// Without contact, in units.
   [[nodiscard]] Vector6 residual() const;
-  /// Of the residual by (V, W), in units.
+  /// Derivative of the residual in (V, W), in units.
   [[nodiscard]] Matrix6 matrix() const;
 
   /// v̂, in the old axes, from the residual with contact (units); that of V and W where it is zero.

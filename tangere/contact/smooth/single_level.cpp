@@ -1,4 +1,4 @@
-/// What moves, which pairs there are, and which islands they make. How these are solved: single_level_solve.cpp.
+/// Sets up the problem: movers, pairs and islands. single_level_solve.cpp solves them.
 
 #include "tangere/contact/smooth/single_level.hpp"
 #include "tangere/contact/pair_friction.hpp"
@@ -38,7 +38,7 @@ int joint_of(const Model& model, int dof) {
   return j;
 }
 
-/// Whose surface touches others in one point: a sum of ellipsoids and a ball.
+/// True for sets that touch others in one point: a sum of ellipsoids and a ball.
 bool is_round(const ConvexSet& set) {
   return !set.support->half_space && set.support->num_terms == set.support->num_ellipsoids;
 }
@@ -140,11 +140,11 @@ void SingleLevelContact::find_movers() {
   const std::vector<char> single = find_free_movers(model_, contact_options_);
   for (int i = 0; i < links.size(); ++i) {
     const Link& link = links[i];
-    if (single[static_cast<std::size_t>(i)] == 0) {
+    if (single[i] == 0) {
       for (int k = link.v; k < link.v + link.nv; ++k) tree_dofs.push_back(k);
       continue;
     }
-    mover_of_link[static_cast<std::size_t>(i)] = static_cast<int>(problem_.free.size());
+    mover_of_link[i] = static_cast<int>(problem_.free.size());
     FreeMover mover;
     mover.first_v = link.v;
     const LinkMoments moments = moments_of(link);
@@ -158,11 +158,11 @@ void SingleLevelContact::find_movers() {
     const int link = links.bodies[b].link;
     moves_[b] = link >= 0 ? 1 : 0;
     if (link < 0) continue;
-    const int mover = mover_of_link[static_cast<std::size_t>(link)];
+    const int mover = mover_of_link[link];
     mover_of_body_[b] = mover;
     if (mover < 0) continue;
     // the first body of the link is the one that its joint carries
-    FreeMover& at = problem_.free[static_cast<std::size_t>(mover)];
+    FreeMover& at = problem_.free[mover];
     if (model_.joint(static_cast<int>(b)).nv == 6) {
       at.body = static_cast<int>(b);
       at.units = units_.body(at.body, time_step_);
@@ -177,7 +177,7 @@ void SingleLevelContact::find_movers() {
 void SingleLevelContact::add_joint_rows() {
   if (problem_.tree == nullptr) return;
   for (const int dof : problem_.tree->dofs()) {
-    const DofSpec& spec = model_.dofs()[static_cast<std::size_t>(dof)];
+    const DofSpec& spec = model_.dofs()[dof];
     if (contact_options_.joint_limits) {
       JointRow limit;
       limit.dof = dof;
@@ -199,11 +199,11 @@ void SingleLevelContact::add_joint_rows() {
   }
 }
 
-/// Of violations before the step.
+/// Joint rows from the violations before the step.
 void SingleLevelContact::begin_joint_rows(const SmoothState& state) {
   for (JointRow& row : problem_.joint_rows) {
     if (row.kind == JointRow::Kind::friction) continue;
-    const double q = state.q[model_.links().q_of_dof[static_cast<std::size_t>(row.dof)]];
+    const double q = state.q[model_.links().q_of_dof[row.dof]];
     const double out = row.side() / coordinates_.position(row.dof);
     const KeptOverlap kept = keep_overlap({.overlap = -out * (q - row.bound),
                                            .separation = out * time_step_ * state.v[row.dof],
@@ -238,10 +238,9 @@ void SingleLevelContact::add_equalities() {
 void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state) {
   for (FreeMover& mover : problem_.free) {
     const int k = mover.first_v;
-    const Pose X_WL = body_pose(model_, data, mover.body) *
-                      to_pose(model_.links().bodies[static_cast<std::size_t>(mover.body)].X_LB).inverse();
+    const Pose X_WL = body_pose(model_, data, mover.body) * to_pose(model_.links().bodies[mover.body].X_LB).inverse();
     Vector6 force = state.tau.segment<6>(k);
-    for (int i = 0; i < 6; ++i) force[i] -= model_.links().damping[static_cast<std::size_t>(k + i)] * state.v[k + i];
+    for (int i = 0; i < 6; ++i) force[i] -= model_.links().damping[k + i] * state.v[k + i];
     mover.begin(X_WL, state.v.segment<3>(k), state.v.segment<3>(k + 3), force.head<3>(), force.tail<3>(),
                 model_.gravity(), time_step_);
   }
@@ -255,7 +254,7 @@ void SingleLevelContact::begin_movers(const Data& data, const SmoothState& state
 void SingleLevelContact::place_shapes(const Data& data, const SmoothState& state) {
   for (std::size_t i = 0; i < poses_.size(); ++i) {
     const SceneShape& at = scene_.shapes()[i];
-    const bool moving = moves_[static_cast<std::size_t>(at.body)] != 0;
+    const bool moving = moves_[at.body] != 0;
     if (placed_ && !moving) continue;
     const CollisionShape& shape = scene_.shape(model_, static_cast<int>(i));
     const Pose X_WB = body_pose(model_, data, at.body);
@@ -279,9 +278,9 @@ void SingleLevelContact::place_shapes(const Data& data, const SmoothState& state
 }
 
 int SingleLevelContact::mover_of(int shape) const {
-  const int body = scene_.shapes()[static_cast<std::size_t>(shape)].body;
-  if (moves_[static_cast<std::size_t>(body)] == 0) return -1;
-  const int mover = mover_of_body_[static_cast<std::size_t>(body)];
+  const int body = scene_.shapes()[shape].body;
+  if (moves_[body] == 0) return -1;
+  const int mover = mover_of_body_[body];
   return mover >= 0 ? mover : static_cast<int>(problem_.free.size());
 }
 
@@ -289,13 +288,13 @@ int SingleLevelContact::mover_of(int shape) const {
 void SingleLevelContact::add_candidates(int a, int b) {
   const Shape& A = scene_.shape(model_, a).shape;
   const Shape& B = scene_.shape(model_, b).shape;
-  const double reach = reach_of_step_[static_cast<std::size_t>(a)] + reach_of_step_[static_cast<std::size_t>(b)];
+  const double reach = reach_of_step_[a] + reach_of_step_[b];
   const std::span<const ConvexPart> parts_A = A.parts();
   const std::span<const ConvexPart> parts_B = B.parts();
   for (std::size_t i = 0; i < parts_A.size(); ++i)
     for (std::size_t j = 0; j < parts_B.size(); ++j) {
-      const Pose X_A = poses_[static_cast<std::size_t>(a)] * parts_A[i].X_SP;
-      const Pose X_B = poses_[static_cast<std::size_t>(b)] * parts_B[j].X_SP;
+      const Pose X_A = poses_[a] * parts_A[i].X_SP;
+      const Pose X_B = poses_[b] * parts_B[j].X_SP;
       const double radius_A = parts_A[i].set->outer_radius;
       const double radius_B = parts_B[j].set->outer_radius;
       // two half-spaces have nothing to scale
@@ -322,15 +321,15 @@ void SingleLevelContact::find_pairs() {
   candidates_.clear();
   for (const BodyPair& pair : broad_phase_.pairs()) {
     const auto [a, b] = pair;
-    const int body_A = scene_.shapes()[static_cast<std::size_t>(a)].body;
-    const int body_B = scene_.shapes()[static_cast<std::size_t>(b)].body;
+    const int body_A = scene_.shapes()[a].body;
+    const int body_B = scene_.shapes()[b].body;
     if (!model_.may_collide(body_A, body_B)) continue;
     add_candidates(a, b);
   }
 }
 
 int SingleLevelContact::root(int i) {
-  while (parent_[static_cast<std::size_t>(i)] != i) i = parent_[static_cast<std::size_t>(i)];
+  while (parent_[i] != i) i = parent_[i];
   return i;
 }
 
@@ -342,7 +341,7 @@ void SingleLevelContact::find_islands() {
     const int one = root(candidate.mover_A);
     const int other = root(candidate.mover_B);
     // the tree, numbered last, is the root of its island
-    parent_[static_cast<std::size_t>(std::min(one, other))] = std::max(one, other);
+    parent_[std::min(one, other)] = std::max(one, other);
   }
   const int tree = static_cast<int>(problem_.free.size());
   num_islands_ = 0;
@@ -351,48 +350,44 @@ void SingleLevelContact::find_islands() {
   for (int i = 0; i < tree; ++i) {
     const int at = root(i);
     if (at == tree) continue;
-    int& island = island_of_[static_cast<std::size_t>(at)];
+    int& island = island_of_[at];
     if (island < 0) island = num_islands_++;
   }
   if (problem_.tree != nullptr) {
     tree_island_ = num_islands_++;
-    island_of_[static_cast<std::size_t>(tree)] = tree_island_;
+    island_of_[tree] = tree_island_;
   }
-  for (int i = 0; i < tree; ++i)
-    island_of_[static_cast<std::size_t>(i)] = island_of_[static_cast<std::size_t>(root(i))];
+  for (int i = 0; i < tree; ++i) island_of_[i] = island_of_[root(i)];
 
   // movers and pairs by island, each in its own order: counting sorts
   first_mover_of_.assign(static_cast<std::size_t>(num_islands_) + 1, 0);
-  for (int i = 0; i < tree; ++i)
-    ++first_mover_of_[static_cast<std::size_t>(island_of_[static_cast<std::size_t>(i)]) + 1];
+  for (int i = 0; i < tree; ++i) ++first_mover_of_[static_cast<std::size_t>(island_of_[i]) + 1];
   std::partial_sum(first_mover_of_.begin(), first_mover_of_.end(), first_mover_of_.begin());
   movers_by_island_.resize(static_cast<std::size_t>(tree));
   order_.assign(first_mover_of_.begin(), first_mover_of_.end());
-  for (int i = 0; i < tree; ++i)
-    movers_by_island_[order_[static_cast<std::size_t>(island_of_[static_cast<std::size_t>(i)])]++] = i;
+  for (int i = 0; i < tree; ++i) movers_by_island_[order_[island_of_[i]]++] = i;
 
   first_pair_of_.assign(static_cast<std::size_t>(num_islands_) + 1, 0);
   for (Candidate& candidate : candidates_) {
     const int mover = std::max(candidate.mover_A, candidate.mover_B);
-    candidate.island = island_of_[static_cast<std::size_t>(mover)];
+    candidate.island = island_of_[mover];
     ++first_pair_of_[static_cast<std::size_t>(candidate.island) + 1];
   }
   std::partial_sum(first_pair_of_.begin(), first_pair_of_.end(), first_pair_of_.begin());
 }
 
 SideBody SingleLevelContact::side_of(int shape, const Pose& X_SP) const {
-  const SceneShape& at = scene_.shapes()[static_cast<std::size_t>(shape)];
+  const SceneShape& at = scene_.shapes()[shape];
   const Pose X_BP = scene_.shape(model_, shape).X_BS * X_SP;
   const int mover = mover_of(shape);
-  if (mover < 0) return {SideBody::Kind::fixed, 0, poses_[static_cast<std::size_t>(shape)] * X_SP};
+  if (mover < 0) return {SideBody::Kind::fixed, 0, poses_[shape] * X_SP};
   if (mover == static_cast<int>(problem_.free.size())) return {SideBody::Kind::tree, at.body, X_BP};
-  const Pose X_LB = to_pose(model_.links().bodies[static_cast<std::size_t>(at.body)].X_LB);
+  const Pose X_LB = to_pose(model_.links().bodies[at.body].X_LB);
   return {SideBody::Kind::free, mover, X_LB * X_BP};
 }
 
 Pose SingleLevelContact::old_pose(int shape, int part) const {
-  return poses_[static_cast<std::size_t>(shape)] *
-         scene_.shape(model_, shape).shape.parts()[static_cast<std::size_t>(part)].X_SP;
+  return poses_[shape] * scene_.shape(model_, shape).shape.parts()[part].X_SP;
 }
 
 double SingleLevelContact::restitution_of(const PairKey& key) const {
@@ -416,8 +411,8 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
   const PairKey& key = candidate.key;
   const CollisionShape& A = scene_.shape(model_, key.shape_A);
   const CollisionShape& B = scene_.shape(model_, key.shape_B);
-  const ConvexPart& part_A = A.shape.parts()[static_cast<std::size_t>(key.part_A)];
-  const ConvexPart& part_B = B.shape.parts()[static_cast<std::size_t>(key.part_B)];
+  const ConvexPart& part_A = A.shape.parts()[key.part_A];
+  const ConvexPart& part_B = B.shape.parts()[key.part_B];
   slot.key = key;
   slot.island = candidate.island;
   slot.left_out = false;
@@ -431,8 +426,8 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
       std::min(units_.part_length(key.shape_A, key.part_A), units_.part_length(key.shape_B, key.part_B));
   slot.units.mass = std::numeric_limits<double>::infinity();
   for (const int shape : {key.shape_A, key.shape_B}) {
-    const int body = scene_.shapes()[static_cast<std::size_t>(shape)].body;
-    if (moves_[static_cast<std::size_t>(body)] != 0) slot.units.mass = std::min(slot.units.mass, units_.mass(body));
+    const int body = scene_.shapes()[shape].body;
+    if (moves_[body] != 0) slot.units.mass = std::min(slot.units.mass, units_.mass(body));
   }
   slot.units.speed = units_.speed(slot.units.length, time_step_);
   slot.pair.compliance = compliance_of(slot.units.length, slot.units.speed);
@@ -440,13 +435,12 @@ void SingleLevelContact::fill(const Candidate& candidate, PairSlot& slot) {
                    part_B.set->rows.num_cones();
   if (!options_.shift) slot.num_cones = 0;
   const bool at_A = part_A.set->outer_radius <= part_B.set->outer_radius;
-  slot.origin = (poses_[static_cast<std::size_t>(at_A ? key.shape_A : key.shape_B)] * (at_A ? part_A : part_B).X_SP).p;
+  slot.origin = (poses_[at_A ? key.shape_A : key.shape_B] * (at_A ? part_A : part_B).X_SP).p;
 
   // where both impulses act: the lighter body's velocity counts more
   double mass[2] = {0.0, 0.0};
   for (std::size_t i = 0; i < 2; ++i)
-    if (slot.sides[i].kind == SideBody::Kind::free)
-      mass[i] = problem_.free[static_cast<std::size_t>(slot.sides[i].index)].mass;
+    if (slot.sides[i].kind == SideBody::Kind::free) mass[i] = problem_.free[slot.sides[i].index].mass;
   if (mass[0] > 0.0 && mass[1] > 0.0)
     slot.weights = {mass[1] / (mass[0] + mass[1]), mass[0] / (mass[0] + mass[1])};
   else
@@ -466,8 +460,7 @@ void SingleLevelContact::fill_slots() {
   if (problem_.pairs.size() < candidates_.size()) problem_.pairs.resize(candidates_.size());
   problem_.num_pairs = candidates_.size();
   order_.assign(first_pair_of_.begin(), first_pair_of_.end());
-  for (const Candidate& candidate : candidates_)
-    fill(candidate, problem_.pairs[order_[static_cast<std::size_t>(candidate.island)]++]);
+  for (const Candidate& candidate : candidates_) fill(candidate, problem_.pairs[order_[candidate.island]++]);
   problem_.lay_out();
 }
 
@@ -504,12 +497,12 @@ void SingleLevelContact::lower(PairSlot& slot, Pose& X_A, Pose& X_B) const {
   const double depth = reach * gate_integral(t);
   slot.lowering = {.side = side, .slope = gate(t, 1.0).value, .normal = normal, .center = center};
   X.p -= depth * normal;
-  SideBody& body = slot.sides[static_cast<std::size_t>(side)];
+  SideBody& body = slot.sides[side];
   body.X.p -= depth * (body.X.R * plane.center);
   (plane_A ? slot.pair.moves_A : slot.pair.moves_B) = true;
 }
 
-/// What pairs keep apart that bounce or overlap, from the state before the step.
+/// Gaps kept by pairs that bounce or overlap, from the state before the step.
 void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& state) {
   bool moving = false;
   // one step more: b has derivatives, and is not solved again for them
@@ -545,8 +538,7 @@ void SingleLevelContact::find_rebounds(const Data& data, const SmoothState& stat
       impact.twist += sign_of(side) * old_velocities_.twist(model_, data, body_of(slot, side), slot.origin);
     impact.twist.head<3>() /= unit.speed;
     impact.twist.tail<3>() *= unit.length / unit.speed;
-    slot.rebound_gap =
-        problem_.rebounds[static_cast<std::size_t>(slot.rebound)].solve(slot.pair, impact, collision, rebound_solver_);
+    slot.rebound_gap = problem_.rebounds[slot.rebound].solve(slot.pair, impact, collision, rebound_solver_);
   }
 }
 

@@ -35,12 +35,12 @@
 #include <span>
 #include <vector>
 
-#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/gradient_quality.hpp"
+#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/smooth/internal/rebound_energy.hpp"
-#include "tangere/contact/smooth_options.hpp"
 #include "tangere/contact/smooth/internal/smooth_problem.hpp"
 #include "tangere/contact/smooth/smooth_warm_start.hpp"
+#include "tangere/contact/smooth_options.hpp"
 
 namespace tangere {
 
@@ -56,7 +56,7 @@ struct SmoothState {
 };
 
 struct SmoothSolution {
-  /// Of free movers: the velocity v̂ of which their momentum after the step is the momentum, at the old attitude.
+  /// Free bodies: the velocity that has the new momentum at the old attitude.
   VectorX v_plus;
   /// One a pair, with point, normal, impulse; `distance` is the gap along the normal that α tells, `feature_*` are
   /// whole sets: the parts' numbers, and which point of the pair it is.
@@ -88,7 +88,7 @@ class SingleLevelContact {
 
   [[nodiscard]] const SmoothProblem& problem() const { return problem_; }
   [[nodiscard]] SmoothProblem& problem() { return problem_; }
-  /// Of the last `solve`.
+  /// The solution of the last `solve`.
   [[nodiscard]] const SmoothSolution& solution() const { return solution_; }
   [[nodiscard]] SmoothWarmStart& warm_start() { return warm_; }
 
@@ -129,15 +129,15 @@ class SingleLevelContact {
   [[nodiscard]] const CollisionScene& scene() const { return scene_; }
   [[nodiscard]] const ContactOptions& contact_options() const { return contact_options_; }
   /// The free mover of a body; -1 for what is fixed or part of a tree.
-  [[nodiscard]] int mover_of_body(int body) const { return mover_of_body_[static_cast<std::size_t>(body)]; }
-  [[nodiscard]] bool moves(int body) const { return moves_[static_cast<std::size_t>(body)] != 0; }
+  [[nodiscard]] int mover_of_body(int body) const { return mover_of_body_[body]; }
+  [[nodiscard]] bool moves(int body) const { return moves_[body] != 0; }
   /// The body that carries a side of a pair.
   [[nodiscard]] int body_of(const PairSlot& slot, int side) const {
     const int shape = side == 0 ? slot.key.shape_A : slot.key.shape_B;
-    return scene_.shapes()[static_cast<std::size_t>(shape)].body;
+    return scene_.shapes()[shape].body;
   }
-  /// What the island that is revisited keeps of its restitution. F and dF/dx of it, if that moves, at its factors: then
-  /// the derivatives of F, and dv⁺/dx, are those of the island.
+  /// The part of its restitution that the revisited island keeps. F and dF/dx of it, if that moves, at its factors:
+  /// then the derivatives of F, and dv⁺/dx, are those of the island.
   [[nodiscard]] bool limit_moves() const { return elastic_ && limit_.moves(); }
   [[nodiscard]] const ReboundLimit& limit() const { return limit_; }
   struct Balance {
@@ -177,7 +177,7 @@ class SingleLevelContact {
   void find_rebounds(const Data& data, const SmoothState& state);
   [[nodiscard]] bool may_overlap(const PairSlot& slot, const Pose& X_A, const Pose& X_B, double recovery) const;
   void lower(PairSlot& slot, Pose& X_A, Pose& X_B) const;
-  /// Of a part of a shape, before the step.
+  /// Pose of a part of a shape before the step.
   [[nodiscard]] Pose old_pose(int shape, int part) const;
   /// ε of units of length and speed: what gives way moves within a step, so that it is less the shorter the step is.
   [[nodiscard]] double compliance_of(double length, double speed) const {

@@ -43,10 +43,8 @@ void lever_motions(const PairSlot& slot, const FreeMover& mover, double weight, 
 SingleLevelDerivatives::SingleLevelDerivatives(const Model& model) : model_(model) {}
 
 int SingleLevelDerivatives::dof_of(const SmoothProblem& problem, const SmoothIsland& island, int place) const {
-  if (place < island.tree_place())
-    return problem.free[static_cast<std::size_t>(island.movers()[static_cast<std::size_t>(place / 6)])].first_v +
-           place % 6;
-  return problem.tree->dofs()[static_cast<std::size_t>(place - island.tree_place())];
+  if (place < island.tree_place()) return problem.free[island.movers()[place / 6]].first_v + place % 6;
+  return problem.tree->dofs()[place - island.tree_place()];
 }
 
 /// r of the trees without contact, dt (inverse dynamics) + what is implicit − dt τ, by q and v.
@@ -112,13 +110,13 @@ void SingleLevelDerivatives::free_terms(const FreeMover& mover, int row, const S
   r.block<3, 3>(row + 3, tau + 3) += -(angular * dt) * R;
   for (int k = 0; k < 6; ++k) {
     const int dof = mover.first_v + k;
-    const double damping = model_.links().damping[static_cast<std::size_t>(dof)];
+    const double damping = model_.links().damping[dof];
     r.block<6, 1>(row, row + k) += step.tau_q[dof] * r.block<6, 1>(row, tau + k);
     r.block<6, 1>(row, v + k) += (step.tau_v[dof] - damping) * r.block<6, 1>(row, tau + k);
   }
 }
 
-/// What moves with q⁺ at fixed v⁺.
+/// Terms that move with q⁺ at fixed v⁺.
 void SingleLevelDerivatives::pair_terms(const SmoothProblem& problem, const SmoothIsland& island,
                                         const PairSlot& slot) {
   if (slot.left_out) return;
@@ -136,7 +134,7 @@ void SingleLevelDerivatives::pair_terms(const SmoothProblem& problem, const Smoo
     Matrix3x6c shared = Matrix3x6c::Zero();
     Matrix3x6c own = Matrix3x6c::Zero();
     if (column.kind == Kind::free) {
-      const FreeMover& mover = problem.free[static_cast<std::size_t>(column.index)];
+      const FreeMover& mover = problem.free[column.index];
       Block6 xi;
       Block6 U;
       free_motions(slot, mover, xi, U);
@@ -156,7 +154,7 @@ void SingleLevelDerivatives::pair_terms(const SmoothProblem& problem, const Smoo
     }
     const auto column_place = [&](int k) {
       return column.kind == Kind::free ? island.place_of(column.index) + k
-                                       : island.tree_place() + problem.tree->place(way[static_cast<std::size_t>(k)]);
+                                       : island.tree_place() + problem.tree->place(way[k]);
     };
     for (std::size_t i = 0; i < 2; ++i) {
       const SideBody& row = slot.sides[i];
@@ -262,10 +260,10 @@ void SingleLevelDerivatives::tree_terms(const SmoothProblem& problem, const Smoo
   }
   const double dt = problem.time_step;
   for (int i = 0; i < tree.size(); ++i) {
-    const int dof = tree.dofs()[static_cast<std::size_t>(i)];
+    const int dof = tree.dofs()[i];
     const double unit = 1.0 / problem.units->momentum(dof);
     for (int j = 0; j < tree.size(); ++j) {
-      const int other = tree.dofs()[static_cast<std::size_t>(j)];
+      const int other = tree.dofs()[j];
       r(first + i, first + j) += unit * tree_q_(dof, other);
       r(first + i, n + first + j) += unit * tree_v_(dof, other);
     }
@@ -275,11 +273,11 @@ void SingleLevelDerivatives::tree_terms(const SmoothProblem& problem, const Smoo
   }
 }
 
-/// What a pair keeps apart that bounces or overlaps moves with the state before the step.
+/// Terms of kept gaps: those of pairs that bounce or overlap move with the state before the step.
 void SingleLevelDerivatives::rebound_terms(SingleLevelContact& contact, const Data& data, const SmoothIsland& island,
                                            const PairSlot& slot) {
   if (slot.rebound < 0 || slot.left_out) return;
-  Rebound& rebound = contact.problem().rebounds[static_cast<std::size_t>(slot.rebound)];
+  Rebound& rebound = contact.problem().rebounds[slot.rebound];
   rebound.differentiate();
   if (!rebound.acts()) return;
   ScratchMatrix::View r = r_.view();
@@ -312,7 +310,7 @@ void SingleLevelDerivatives::rebound_terms(SingleLevelContact& contact, const Da
     by_twist.head<3>() /= slot.units.length;
     const Vector3 by_velocity = (sign_of(j) / slot.units.speed) * gradient.velocity;
     for (Eigen::Index k = 0; k < count; ++k) {
-      const int place = island.place_of_dof(side, way[static_cast<std::size_t>(k)]);
+      const int place = island.place_of_dof(side, way[k]);
       r.col(place) += (by_twist.dot(motions_.col(k)) + by_velocity.dot(velocities_.col(k).head<3>())) * by_gap;
       r.col(n + place) += by_velocity.dot(motions_.col(k).head<3>()) * by_gap;
       if (slot.lowering.side >= 0)
@@ -326,7 +324,7 @@ void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, const Dat
   SmoothProblem& problem = contact.problem();
   const int n = island.num_velocities();
   dofs_.resize(static_cast<std::size_t>(n));
-  for (int i = 0; i < n; ++i) dofs_[static_cast<std::size_t>(i)] = dof_of(problem, island, i);
+  for (int i = 0; i < n; ++i) dofs_[i] = dof_of(problem, island, i);
   r_.reset(island.num_unknowns(), 3 * n);
   for (std::size_t k = island.first_pair(); k < island.last_pair(); ++k) pair_terms(problem, island, problem.pairs[k]);
   if (island.with_tree()) {
@@ -334,7 +332,7 @@ void SingleLevelDerivatives::island_terms(SingleLevelContact& contact, const Dat
     tree_terms(problem, island, step);
     old_gap_terms(problem, island);
   }
-  for (const int i : island.movers()) free_terms(problem.free[static_cast<std::size_t>(i)], island.place_of(i), step);
+  for (const int i : island.movers()) free_terms(problem.free[i], island.place_of(i), step);
   for (std::size_t k = island.first_pair(); k < island.last_pair(); ++k)
     rebound_terms(contact, data, island, problem.pairs[k]);
 }
@@ -355,16 +353,15 @@ bool SingleLevelDerivatives::limit_terms(SingleLevelContact& contact, const Smoo
   by_tau = -dt * y;
   by_v = (1.0 - energy.seam(contact.limit())) * energy.p();
   for (Eigen::Index i = 0; i < n; ++i) {
-    const int dof = dofs_[static_cast<std::size_t>(i)];
+    const int dof = dofs_[i];
     by_q[i] = step.tau_q[dof] * by_tau[i];
     by_v[i] += step.tau_v[dof] * by_tau[i];
   }
   for (const int i : island.movers()) {
-    const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
+    const FreeMover& mover = problem.free[i];
     const int at = island.place_of(i);
     by_v.segment<6>(at) -= energy.momentum().segment<6>(at);
-    for (int k = 0; k < 6; ++k)
-      by_v[at + k] -= model_.links().damping[static_cast<std::size_t>(mover.first_v + k)] * by_tau[at + k];
+    for (int k = 0; k < 6; ++k) by_v[at + k] -= model_.links().damping[mover.first_v + k] * by_tau[at + k];
     const Vector3 fall = (dt * mover.mass) * (mover.X_WL.R.transpose() * model_.gravity());
     by_q.segment<3>(at + 3) -= energy.center_of(mover, at).cross(fall);
   }
@@ -372,8 +369,8 @@ bool SingleLevelDerivatives::limit_terms(SingleLevelContact& contact, const Smoo
   const int first = island.tree_place();
   for (Eigen::Index j = first; j < n; ++j)
     for (Eigen::Index i = first; i < n; ++i) {
-      const int row = dofs_[static_cast<std::size_t>(i)];
-      const int column = dofs_[static_cast<std::size_t>(j)];
+      const int row = dofs_[i];
+      const int column = dofs_[j];
       by_q[j] += y[i] * tree_q_(row, column);
       by_v[j] += y[i] * tree_v_(row, column);
     }
@@ -393,10 +390,9 @@ GradientQuality SingleLevelDerivatives::jacobians(SingleLevelContact& contact, D
     ScratchMatrix::View r = r_.view();
 
     // units and axes
-    for (int i = island.tree_place(); i < n; ++i)
-      r.row(i) *= problem.units->velocity(dofs_[static_cast<std::size_t>(i)]);
+    for (int i = island.tree_place(); i < n; ++i) r.row(i) *= problem.units->velocity(dofs_[i]);
     for (const int i : island.movers()) {
-      const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
+      const FreeMover& mover = problem.free[i];
       const int row = island.place_of(i);
       const Matrix3 Rt = mover.X_WL.R.transpose();
       for (int k = 0; k < 3 * n; ++k) {
@@ -417,8 +413,8 @@ GradientQuality SingleLevelDerivatives::jacobians(SingleLevelContact& contact, D
     }
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
-        const int row = dofs_[static_cast<std::size_t>(i)];
-        const int column = dofs_[static_cast<std::size_t>(j)];
+        const int row = dofs_[i];
+        const int column = dofs_[j];
         d_q(row, column) = -r(i, j);
         d_v(row, column) = -r(i, n + j);
         d_tau(row, column) = -r(i, 2 * n + j);
@@ -427,10 +423,10 @@ GradientQuality SingleLevelDerivatives::jacobians(SingleLevelContact& contact, D
     const ScratchVector::ConstView by_next = contact.energy().by_next();
     const auto add = [&](const ScratchVector& by_old, MatrixX& d) {
       for (int j = 0; j < n; ++j) {
-        const int column = dofs_[static_cast<std::size_t>(j)];
+        const int column = dofs_[j];
         double change = by_old[j];
-        for (int i = 0; i < n; ++i) change += by_next[i] * d(dofs_[static_cast<std::size_t>(i)], column);
-        for (int i = 0; i < n; ++i) d(dofs_[static_cast<std::size_t>(i)], column) += change * limit_response_[i];
+        for (int i = 0; i < n; ++i) change += by_next[i] * d(dofs_[i], column);
+        for (int i = 0; i < n; ++i) d(dofs_[i], column) += change * limit_response_[i];
       }
     };
     add(limit_q_, d_q);
@@ -447,11 +443,11 @@ GradientQuality SingleLevelDerivatives::reverse(SingleLevelContact& contact, Dat
     const SmoothProblem& problem = contact.problem();
     const int n = island.num_velocities();
     ScratchVector::View seed = seed_.reset(n);
-    for (int i = 0; i < n; ++i) seed[i] = g[dofs_[static_cast<std::size_t>(i)]];
+    for (int i = 0; i < n; ++i) seed[i] = g[dofs_[i]];
     if (limit_terms(contact, island, step)) {
       const double by_limit = seed.dot(limit_response_.view());
       for (int i = 0; i < n; ++i) {
-        const int dof = dofs_[static_cast<std::size_t>(i)];
+        const int dof = dofs_[i];
         g_q[dof] += by_limit * limit_q_[i];
         g_v[dof] += by_limit * limit_v_[i];
         g_tau[dof] += by_limit * limit_tau_[i];
@@ -459,10 +455,9 @@ GradientQuality SingleLevelDerivatives::reverse(SingleLevelContact& contact, Dat
       seed += by_limit * contact.energy().by_next();
     }
     ScratchVector::View y = weights_.reset(island.num_unknowns());
-    for (int i = island.tree_place(); i < n; ++i)
-      y[i] = problem.units->velocity(dofs_[static_cast<std::size_t>(i)]) * seed[i];
+    for (int i = island.tree_place(); i < n; ++i) y[i] = problem.units->velocity(dofs_[i]) * seed[i];
     for (const int i : island.movers()) {
-      const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
+      const FreeMover& mover = problem.free[i];
       const int row = island.place_of(i);
       const Matrix3& R = mover.X_WL.R;
       const Vector6 own = mover.velocity_after_derivative().transpose() * seed.segment<6>(row);
@@ -478,7 +473,7 @@ GradientQuality SingleLevelDerivatives::reverse(SingleLevelContact& contact, Dat
       const double* row = r_.row(i);
       const double weight = -y[i];
       for (int j = 0; j < n; ++j) {
-        const int dof = dofs_[static_cast<std::size_t>(j)];
+        const int dof = dofs_[j];
         g_q[dof] += weight * row[j];
         g_v[dof] += weight * row[n + j];
         g_tau[dof] += weight * row[2 * n + j];

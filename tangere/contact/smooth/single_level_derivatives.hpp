@@ -48,7 +48,7 @@ class SingleLevelDerivatives {
   /// dv⁺ by q, v and τ: nv x nv each.
   [[nodiscard]] GradientQuality jacobians(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
                                           MatrixX& d_q, MatrixX& d_v, MatrixX& d_tau);
-  /// Of the last `jacobians`: entries of all three are zero but for coordinates of one island.
+  /// Coordinates coupled in the last `jacobians`: entries of all three are zero except within one island.
   [[nodiscard]] const CoupledCoordinates& coupled() const { return coupled_; }
 
   /// gᵀ dv⁺ / d(q, v, τ).
@@ -65,7 +65,7 @@ class SingleLevelDerivatives {
   void smooth_terms(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step);
   void island_terms(SingleLevelContact& contact, const Data& data, SmoothIsland& island,
                     const SmoothLinearisation& step);
-  /// What the restitution that an island keeps moves with: false if it keeps all, or none.
+  /// Derivative of the restitution that an island keeps; false if it keeps all, or none.
   bool limit_terms(SingleLevelContact& contact, const SmoothIsland& island, const SmoothLinearisation& step);
   void rebound_terms(SingleLevelContact& contact, const Data& data, const SmoothIsland& island, const PairSlot& slot);
   void free_terms(const FreeMover& mover, int row, const SmoothLinearisation& step);

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What smooth contact has no place for.
+/// Checks for features that smooth contact does not support.
 
 #include "tangere/contact/options.hpp"
 

@@ -51,7 +51,7 @@ SmoothUnits::SmoothUnits(const Model& model) : gravity_(model.gravity().norm()) 
   for (std::size_t b = bodies_.size(); b-- > 0;) {
     const int parent = model.body(static_cast<int>(b)).parent;
     if (parent == kWorld) continue;
-    Units& of_parent = bodies_[static_cast<std::size_t>(parent)];
+    Units& of_parent = bodies_[parent];
     of_parent.mass += bodies_[b].mass;
     if (of_parent.length == 0.0) of_parent.length = bodies_[b].length;
   }
@@ -67,7 +67,7 @@ double SmoothUnits::speed(double length, double time_step) const {
 }
 
 Units SmoothUnits::body(int body, double time_step) const {
-  Units units = bodies_[static_cast<std::size_t>(body)];
+  Units units = bodies_[body];
   units.speed = speed(units.length, time_step);
   return units;
 }
@@ -78,7 +78,7 @@ CoordinateUnits::CoordinateUnits(const Model& model, const SmoothUnits& units, d
     const Units body = units.body(b, time_step);
     const Joint& joint = model.joint(b);
     for (int k = 0; k < joint.nv; ++k) {
-      Coordinate& to = coordinates_[static_cast<std::size_t>(joint.first_v + k)];
+      Coordinate& to = coordinates_[joint.first_v + k];
       to.slides = is_sliding(joint.spec, k);
       to.position = to.slides ? body.length : 1.0;
       to.velocity = to.slides ? body.speed : body.speed / body.length;

@@ -28,7 +28,7 @@ class SmoothUnits {
   /// that what carries a weight over a step is never below a hundredth, and κ relaxes forces where steps are short.
   /// Without gravity, the speed which crosses a thirty-second of it in a step.
   [[nodiscard]] double speed(double length, double time_step) const;
-  /// What a speed is beside that which a step of free fall gives; 0 without gravity.
+  /// A speed divided by that of one step of free fall; 0 without gravity.
   [[nodiscard]] double falls(double speed, double time_step) const {
     return gravity_ > 0.0 ? speed / (gravity_ * time_step) : 0.0;
   }
@@ -36,16 +36,12 @@ class SmoothUnits {
   [[nodiscard]] double fall(double time_step) const { return gravity_ * time_step * time_step; }
   /// Length: the largest reach of its shapes from their own centres; mass: all that hangs from its joint.
   [[nodiscard]] Units body(int body, double time_step) const;
-  [[nodiscard]] double mass(int body) const { return bodies_[static_cast<std::size_t>(body)].mass; }
-  [[nodiscard]] double length(int body) const { return bodies_[static_cast<std::size_t>(body)].length; }
+  [[nodiscard]] double mass(int body) const { return bodies_[body].mass; }
+  [[nodiscard]] double length(int body) const { return bodies_[body].length; }
   /// The reach of a convex part of a shape (collision_scene.hpp numbers these) from its centre.
-  [[nodiscard]] double part_length(int shape, int part) const {
-    return parts_[static_cast<std::size_t>(shape)][static_cast<std::size_t>(part)].outer;
-  }
+  [[nodiscard]] double part_length(int shape, int part) const { return parts_[shape][part].outer; }
   /// The radius of a ball about its centre that is inside it.
-  [[nodiscard]] double inner_length(int shape, int part) const {
-    return parts_[static_cast<std::size_t>(shape)][static_cast<std::size_t>(part)].inner;
-  }
+  [[nodiscard]] double inner_length(int shape, int part) const { return parts_[shape][part].inner; }
 
  private:
   std::vector<Units> bodies_;
@@ -75,7 +71,7 @@ class CoordinateUnits {
     double position = 1.0;
     bool slides = false;
   };
-  [[nodiscard]] const Coordinate& of(int dof) const { return coordinates_[static_cast<std::size_t>(dof)]; }
+  [[nodiscard]] const Coordinate& of(int dof) const { return coordinates_[dof]; }
 
   std::vector<Coordinate> coordinates_;
 };

@@ -11,7 +11,7 @@
 
 namespace tangere {
 
-/// What names a pair from one step to the next: shapes of the scene, their parts, and which of its contact points.
+/// The name of a pair from one step to the next: shapes of the scene, their parts, and the number of the contact point.
 struct PairKey {
   int shape_A = 0;
   int part_A = 0;
@@ -23,7 +23,7 @@ struct PairKey {
   auto operator<=>(const PairKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Where a solve starts from: the contact of the last one.
+/// The start of a solve: the contact of the last one.
 struct SmoothWarmStart {
   struct Entry {
     PairKey key;
@@ -38,7 +38,7 @@ struct SmoothWarmStart {
     std::size_t first_y = 0;
     std::size_t num_y = 0;
   };
-  /// What it is the contact of; lcp: of no smooth step.
+  /// The formulation that made it; lcp if no smooth step did.
   Formulation formulation = Formulation::lcp;
   /// Sorted by key.
   std::vector<Entry> entries;

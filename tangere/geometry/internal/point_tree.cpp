@@ -24,7 +24,7 @@ int PointTree::add_node(int begin, int end) {
   Vector3 low = Vector3::Constant(kInfinity);
   Vector3 high = -low;
   for (int k = begin; k < end; ++k) {
-    const Vector3& p = points_[static_cast<std::size_t>(order_[static_cast<std::size_t>(k)])];
+    const Vector3& p = points_[order_[k]];
     low = low.cwiseMin(p).eval();
     high = high.cwiseMax(p).eval();
   }
@@ -37,8 +37,8 @@ int PointTree::add_node(int begin, int end) {
   (high - low).maxCoeff(&axis);
   const int middle = begin + (end - begin) / 2;
   std::nth_element(order_.begin() + begin, order_.begin() + middle, order_.begin() + end, [&](int i, int j) {
-    const double a = points_[static_cast<std::size_t>(i)][axis];
-    const double b = points_[static_cast<std::size_t>(j)][axis];
+    const double a = points_[i][axis];
+    const double b = points_[j][axis];
     return a < b || (a == b && i < j);
   });
   const int first = add_node(begin, middle);
@@ -84,7 +84,7 @@ struct PointTree::Search {
   }
 
   [[nodiscard]] Height height(int point, std::size_t from) const {
-    const Vector3& p = tree.points_[static_cast<std::size_t>(point)];
+    const Vector3& p = tree.points_[point];
     Height result{-kInfinity, 0};
     for (std::size_t k = from; k < faces.size(); ++k) {
       const Eigen::Index face = faces[k];
@@ -101,13 +101,13 @@ struct PointTree::Search {
 
   /// For PointTree::heights, below the faces from `from` to the end of the list.
   void heights(int index, std::size_t from, double floor, std::vector<Height>& out) {
-    const Node& node = tree.nodes_[static_cast<std::size_t>(index)];
+    const Node& node = tree.nodes_[index];
     const std::size_t to = faces.size();
     const Bounds bounds = narrow(node, from, to);
     if (bounds.most < floor - kRounding) {
-      for (const int i : points_of(node)) out[static_cast<std::size_t>(i)] = {-kInfinity, 0};
+      for (const int i : points_of(node)) out[i] = {-kInfinity, 0};
     } else if (node.first < 0) {
-      for (const int i : points_of(node)) out[static_cast<std::size_t>(i)] = height(i, to);
+      for (const int i : points_of(node)) out[i] = height(i, to);
     } else {
       heights(node.first, to, floor, out);
       heights(node.second, to, floor, out);
@@ -117,7 +117,7 @@ struct PointTree::Search {
 
   /// For PointTree::lowest.
   void lowest(int index, std::size_t from, double& best) {
-    const Node& node = tree.nodes_[static_cast<std::size_t>(index)];
+    const Node& node = tree.nodes_[index];
     const std::size_t to = faces.size();
     const Bounds bounds = narrow(node, from, to);
     if (bounds.least - kRounding < best) {

@@ -152,8 +152,7 @@ QhullResult convex_hull(const MatrixX3& points) {
   const Matrix3 whiten = sigma.cwiseInverse().asDiagonal() * axes.transpose();
   const double unit = std::sqrt(static_cast<double>(points.rows()));
   MatrixX3 white(points.rows(), 3);
-  for (Eigen::Index i = 0; i < points.rows(); ++i)
-    white.row(i) = unit * (whiten * spread.centred[static_cast<std::size_t>(i)]).transpose();
+  for (Eigen::Index i = 0; i < points.rows(); ++i) white.row(i) = unit * (whiten * spread.centred[i]).transpose();
 
   // hull
   const std::vector<int> kept = distinct(white);
@@ -168,7 +167,7 @@ QhullResult convex_hull(const MatrixX3& points) {
 
   // back to the given coordinates
   for (RawFacet& raw : facets) {
-    for (int& i : raw.points) i = kept[static_cast<std::size_t>(i)];
+    for (int& i : raw.points) i = kept[i];
     sort_around(raw.points, white, raw.normal);
     const Vector3 normal = (whiten.transpose() * facet_normal(raw, white)).normalized();
     double offset = 0.0;

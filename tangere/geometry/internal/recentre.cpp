@@ -13,9 +13,9 @@
 
 #include <Eigen/QR>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/mass_properties.hpp"
 #include "tangere/geometry/shape.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere {
 namespace {
@@ -53,8 +53,7 @@ InnerBall largest_inner_ball(const MatrixX3& normals, const VectorX& distances) 
       // at the end of the way: the first face (Bland) that pulls instead of pressing is let go
       int pulling = -1;
       for (std::size_t k = 0; k < active.size(); ++k)
-        if (pressures[static_cast<Eigen::Index>(k)] < -1e-12 &&
-            (pulling < 0 || active[k] < active[static_cast<std::size_t>(pulling)]))
+        if (pressures[static_cast<Eigen::Index>(k)] < -1e-12 && (pulling < 0 || active[k] < active[pulling]))
           pulling = static_cast<int>(k);
       if (pulling < 0) break;
       active.erase(active.begin() + pulling);

@@ -122,7 +122,7 @@ std::optional<RoundedCore> rounded_core(const Shape& shape) {
     const Vector3 across = spread.axes.col(1);
     MatrixX2 in_plane(points.rows(), 2);
     for (Eigen::Index i = 0; i < points.rows(); ++i) {
-      const Vector3& point = spread.centred[static_cast<std::size_t>(i)];
+      const Vector3& point = spread.centred[i];
       in_plane.row(i) << along.dot(point), across.dot(point);
     }
     const MatrixX2 polygon = convex_polygon(in_plane);

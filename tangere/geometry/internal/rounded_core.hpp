@@ -16,7 +16,7 @@ struct RoundedCore {
   double radius;
   /// One point, the segment's two ends, or unused.
   MatrixX3 points;
-  /// Of a solid; a polygon is a prism of height zero: both sides its faces, and one of no area on each edge.
+  /// Hull of the solid; a polygon is a prism of height zero: both sides are faces, and each edge has one without area.
   Hull hull;
 };
 

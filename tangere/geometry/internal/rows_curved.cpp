@@ -16,8 +16,8 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/internal/rows.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere::internal {
 namespace {

@@ -10,9 +10,9 @@
 #include <cmath>
 #include <limits>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/internal/polygon.hpp"
 #include "tangere/geometry/internal/rows.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere::internal {
 namespace {

@@ -13,9 +13,9 @@
 
 #include <Eigen/LU>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/internal/rows.hpp"
 #include "tangere/geometry/support.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/math/entry_product.hpp"
 
 namespace tangere::internal {
@@ -27,7 +27,7 @@ constexpr int kAux = RowBuilder::kAux;
 /// How far the exit point must lie beyond the origin, relative to its distance from c.
 constexpr double kMargin = 1e-9;
 
-/// Where the pieces of a sum's lifted point z = [p | y] are.
+/// Layout of a sum's lifted point z = [p | y].
 struct Layout {
   const std::vector<ShapePart>& parts;
   std::vector<int> first_aux;
@@ -101,7 +101,7 @@ struct Exit {
   VectorX z;
 };
 
-/// Where the ray from c through the origin leaves the sum: the linear program  max t,  t d = Σ λ_j v_j,  Σ λ_j = 1,
+/// Exit of the ray from c through the origin from the sum: the linear program  max t,  t d = Σ λ_j v_j,  Σ λ_j = 1,
 /// λ ≥ 0  over all points v_j of the sum (relative to c, d = -c), by the simplex method with support points as
 /// entering columns. The basis is a portal: a triangle of points of the sum that the ray crosses.
 Exit ray_exit(const Layout& layout, const Vector3& c, double inner_sum, const VectorX& z_center) {
@@ -194,10 +194,10 @@ ConvexSet make_set(const MinkowskiSum& sum) {
   int cone = 0;
   int parameter = 0;
   for (int i = 0; i < count; ++i) {
-    const ShapePart& part = sum.parts[static_cast<std::size_t>(i)];
+    const ShapePart& part = sum.parts[i];
     const ConvexSet& set = part.shape.set();
     const MatrixX& S = set.rows.matrix();
-    const int first_aux = layout.first_aux[static_cast<std::size_t>(i)];
+    const int first_aux = layout.first_aux[i];
 
     // p_i = T [p | alpha | y]
     MatrixX T = MatrixX::Zero(3, kAux + layout.num_aux);

@@ -17,7 +17,7 @@ struct Spread {
   std::vector<Vector3> centred;
 };
 
-/// Of points one a row, to the same bits wherever they lie in memory.
+/// Spread of points, one per row, with the same bits wherever they lie in memory.
 [[nodiscard]] Spread spread_of(const MatrixX3& points);
 
 }  // namespace tangere::internal

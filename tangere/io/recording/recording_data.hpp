@@ -1,7 +1,8 @@
 #pragma once
 
-/// What is in a recording (docs/simulate.md has the schema of the file). `load_recording` of recording_reader.hpp gives
-/// one, RecordingWriter of recording.hpp writes one as a simulation goes, and `recording_text` writes a whole one.
+/// Contents of a recording (docs/simulate.md has the schema of the file). `load_recording` of recording_reader.hpp
+/// gives one, RecordingWriter of recording.hpp writes one as a simulation goes, and `recording_text` writes a whole
+/// one.
 
 #include <array>
 #include <cstdint>
@@ -27,7 +28,7 @@ using RecordedPose = std::array<double, 7>;
 [[nodiscard]] bool is_present(const RecordedPose& pose);
 [[nodiscard]] Pose pose_of(const RecordedPose& pose);
 
-/// What a shape is for.
+/// The purpose of a shape.
 enum class ShapeRole { collision, visual, both };
 
 struct RecordedShape {
@@ -49,15 +50,15 @@ struct RecordedLink {
   std::string kind{};
   /// -1: the world.
   int parent = -1;
-  /// Where its coordinates start in q.
+  /// Its first coordinate in q.
   int first_q = 0;
-  /// Of a screw, metres a radian.
+  /// Screws only: pitch [m/rad].
   double pitch = 0.0;
   /// In the parent's frame, where all its coordinates are zero.
   Pose X_PL{};
 };
 
-/// Where a body is: on a link (-1: on the world).
+/// The link that a body is fixed to (-1: the world).
 struct RecordedAttachment {
   int link = -1;
   Pose X_LB{};
@@ -99,8 +100,8 @@ struct RecordedPair {
   int body_B = 0;
   /// The minimum scaling; NaN: it was not asked for.
   double alpha = std::numeric_limits<double>::quiet_NaN();
-  /// Where the scaled shapes touch (NaN without alpha), the points on the shapes themselves, and the normal from A to
-  /// B.
+  /// Point at which the scaled shapes touch (NaN without alpha), the points on the shapes themselves, and the normal
+  /// from A to B.
   Vector3 point = Vector3::Constant(std::numeric_limits<double>::quiet_NaN());
   Vector3 witness_A = Vector3::Zero();
   Vector3 witness_B = Vector3::Zero();
@@ -128,7 +129,7 @@ struct RecordedGhost {
   std::vector<std::vector<RecordedPose>> poses{};
 };
 
-/// What made the recording.
+/// The program that made the recording.
 struct RecordingStamp {
   /// `tangere 0.1.0`.
   std::string program{};
@@ -140,7 +141,7 @@ struct RecordingStamp {
 
 struct Recording {
   std::string name{};
-  /// Of the steps, seconds; 0: there are none.
+  /// Time step [s]; 0 if there are no steps.
   double time_step = 0.0;
   /// The axis of the world that is shown upwards, of unit length.
   Vector3 up = Vector3::UnitZ();

@@ -25,7 +25,7 @@ std::shared_ptr<const TriangleMesh> mesh_of(const Recording& recording, const Sh
 
 bool same_pose(const Pose& X, const Pose& Y) { return X.R.isApprox(Y.R, 1e-9) && (X.p - Y.p).norm() < 1e-9; }
 
-/// Of the visual with the shape's name, else of the one in its place, else of the last.
+/// Color of the visual with the shape's name, else of the one at its index, else of the last.
 Vector4 color_of(const BodySpec& body, std::size_t index) {
   for (const VisualShape& visual : body.visuals)
     if (!visual.name.empty() && visual.name == body.shapes[index].name) return visual.color;
@@ -106,7 +106,7 @@ void add_tree(Recording& recording, const Model& model) {
   for (const Joint& joint : model.joints()) {
     if (joint.nq != joint.nv) continue;
     for (int k = 0; k < joint.nv; ++k) {
-      const DofSpec& dof = model.dofs()[static_cast<std::size_t>(joint.first_v + k)];
+      const DofSpec& dof = model.dofs()[joint.first_v + k];
       coordinate_of_q[joint.first_q + k] = static_cast<int>(recording.coordinates.size());
       recording.coordinates.push_back(
           {.name = model.dof_name(joint.first_v + k), .q = joint.first_q + k, .lower = dof.lower, .upper = dof.upper});
@@ -114,7 +114,7 @@ void add_tree(Recording& recording, const Model& model) {
   }
   for (const Joint& joint : model.joints()) {
     if (joint.mimic_source < 0) continue;
-    RecordedCoordinate& follower = recording.coordinates[static_cast<std::size_t>(coordinate_of_q.at(joint.first_q))];
+    RecordedCoordinate& follower = recording.coordinates[coordinate_of_q.at(joint.first_q)];
     follower.source = coordinate_of_q.at(model.joint(joint.mimic_source).first_q);
     follower.multiplier = joint.spec.mimic->multiplier;
     follower.offset = joint.spec.mimic->offset;

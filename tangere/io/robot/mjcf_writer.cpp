@@ -38,7 +38,7 @@ class Writer {
       : robot_(robot), model_(robot.model), geoms_(robot.model), children_(robot.model.bodies().size()) {
     for (int i = 0; i < model_.num_bodies(); ++i) {
       const int parent = model_.body(i).parent;
-      (parent == kWorld ? roots_ : children_[static_cast<std::size_t>(parent)]).push_back(i);
+      (parent == kWorld ? roots_ : children_[parent]).push_back(i);
     }
     // where the bodies are to be
     initial_ = VectorX::Zero(model_.nq());
@@ -156,13 +156,13 @@ class Writer {
     chain_.assign(children_.size(), {-1, -1});
     for (int i = model_.num_bodies() - 1; i >= 0; --i) {
       const BodySpec& spec = model_.body(i).spec;
-      Chain& chain = chain_[static_cast<std::size_t>(i)];
+      Chain& chain = chain_[i];
       chain.last = i;
-      const std::vector<int>& behind = children_[static_cast<std::size_t>(i)];
+      const std::vector<int>& behind = children_[i];
       const bool empty =
           spec.inertia.mass == 0.0 && spec.inertia.inertia.isZero(0.0) && spec.shapes.empty() && spec.visuals.empty();
       if (!empty || behind.size() != 1 || !moves(i) || !moves(behind[0])) continue;
-      const int last = chain_[static_cast<std::size_t>(behind[0])].last;
+      const int last = chain_[behind[0]].last;
       if (spec.name == model_.body(last).spec.name + "/" + model_.joint(i).spec.name &&
           is_identity(pose_at_start(model_.joint(behind[0]))))
         chain = {behind[0], last};
@@ -186,18 +186,18 @@ class Writer {
     if (is_world_body(first)) {
       world_body_ = first;
       geoms_.write_geoms(out_, first);
-      for (const int child : children_[static_cast<std::size_t>(first)]) write_body(child);
+      for (const int child : children_[first]) write_body(child);
       return;
     }
-    const int last = chain_[static_cast<std::size_t>(first)].last;
+    const int last = chain_[first].last;
     const BodySpec& spec = model_.body(last).spec;
     require_readable_depth(spec.name);
     require_free_in_world(first);
     out_.open("body").text("name", spec.name).pose(pose_at_start(model_.joint(first)));
-    for (int i = first; i >= 0; i = chain_[static_cast<std::size_t>(i)].next) write_joint(model_.joint(i));
+    for (int i = first; i >= 0; i = chain_[i].next) write_joint(model_.joint(i));
     write_inertial(spec.inertia);
     geoms_.write_geoms(out_, last);
-    for (const int child : children_[static_cast<std::size_t>(last)]) write_body(child);
+    for (const int child : children_[last]) write_body(child);
     out_.close();
   }
 

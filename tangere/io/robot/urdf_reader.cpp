@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "tangere/math/check.hpp"
 #include "tangere/io/robot/internal/mend.hpp"
 #include "tangere/io/robot/internal/urdf_parts.hpp"
 #include "tangere/io/text/xml_file.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere {
 namespace {
@@ -132,8 +132,8 @@ class JointReader {
       dof.upper = none;
     }
     if (dof.lower > dof.upper || dof.lower == none || dof.upper == -none)
-      limit->fail("lower",
-                  "must not exceed upper, got " + internal::to_text(dof.lower) + " and " + internal::to_text(dof.upper));
+      limit->fail("lower", "must not exceed upper, got " + internal::to_text(dof.lower) + " and " +
+                               internal::to_text(dof.upper));
     const double largest = std::max(std::abs(dof.lower), std::abs(dof.upper));
     if (type_ == "revolute" && largest > kManyTurns && std::isfinite(largest))
       notices_.push_back(limit->notice("a limit of " + internal::to_text(largest) +
@@ -188,8 +188,8 @@ class UrdfReader {
     return stem.empty() ? "robot" : stem;
   }
 
-  UrdfLink& link(int i) { return links_[static_cast<std::size_t>(i)]; }
-  UrdfJoint& joint(int i) { return joints_[static_cast<std::size_t>(i)]; }
+  UrdfLink& link(int i) { return links_[i]; }
+  UrdfJoint& joint(int i) { return joints_[i]; }
 
   static std::string name_of(const XmlElement& element) {
     std::string name = element.text("name");
@@ -197,7 +197,7 @@ class UrdfReader {
     return name;
   }
 
-  /// Those of the robot, then those that links give in passing.
+  /// Reads the materials of the robot, then those that links define in place.
   void read_materials() {
     std::set<std::string> names;
     for (const XmlElement& material : root_.children("material")) {
@@ -329,7 +329,7 @@ class UrdfReader {
     joint.element.child("mimic").fail("joint", "there is no joint '" + spec.mimic->source + "'");
   }
 
-  /// What the builder refuses is wrong in the joint, the inertia or the link.
+  /// Adds a body; errors of the builder are placed at the joint, the inertia or the link.
   static int add_body(ModelBuilder& builder, BodySpec body, JointSpec joint, int parent, const UrdfLink& link,
                       const XmlElement* joint_element) {
     const std::string joint_name = joint.name;
@@ -347,7 +347,7 @@ class UrdfReader {
   /// The element of a joint by its index in the model; the link of the root for the root joint.
   [[nodiscard]] const XmlElement& place_of_joint(int index) const {
     for (const UrdfJoint& each : joints_)
-      if (links_[static_cast<std::size_t>(each.child)].body == index) return each.element;
+      if (links_[each.child].body == index) return each.element;
     return root_;
   }
 

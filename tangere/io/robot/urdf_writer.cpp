@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "tangere/geometry/mesh.hpp"
-#include "tangere/io/text/markup.hpp"
 #include "tangere/io/mesh_file.hpp"
-#include "tangere/io/text/text.hpp"
 #include "tangere/io/robot/internal/urdf_parts.hpp"
+#include "tangere/io/text/markup.hpp"
+#include "tangere/io/text/text.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/model_check.hpp"
 
@@ -182,9 +182,9 @@ const char* type_name(const JointSpec& joint, const DofSpec& dof) {
 DofSpec common_dof(const Model& model, const Joint& joint) {
   const std::string& name = joint.spec.name;
   if (joint.nv == 0) return {};
-  const DofSpec dof = model.dofs()[static_cast<std::size_t>(joint.first_v)];
+  const DofSpec dof = model.dofs()[joint.first_v];
   for (int v = joint.first_v + 1; v < joint.first_v + joint.nv; ++v) {
-    const DofSpec& other = model.dofs()[static_cast<std::size_t>(v)];
+    const DofSpec& other = model.dofs()[v];
     if (other.damping != dof.damping || other.friction != dof.friction || other.effort != dof.effort ||
         other.velocity != dof.velocity || other.lower != dof.lower || other.upper != dof.upper ||
         other.stiffness != dof.stiffness || other.armature != dof.armature)
@@ -254,7 +254,7 @@ void require_all_collide(const Model& model) {
     }
 }
 
-/// What is not in bodies and joints.
+/// Refuses everything that is not in bodies and joints.
 void require_nothing_else(const Robot& robot) {
   const Model& model = robot.model;
   require_all_collide(model);

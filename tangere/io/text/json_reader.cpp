@@ -70,7 +70,7 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
     std::string key;
   };
 
-  /// Of the value being read.
+  /// Path of the value being read.
   [[nodiscard]] std::string path() const {
     std::string path;
     for (const Level& level : levels_) {

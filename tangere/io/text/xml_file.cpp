@@ -116,7 +116,7 @@ const XMLNode* next_of(const XMLNode* node, const XMLNode* top, int& depth) {
   return node == top ? nullptr : node->NextSibling();
 }
 
-/// What the parser lets pass and we do not.
+/// Refuses what the parser accepts and we do not.
 void check(const tinyxml2::XMLDocument& document, const std::string& file) {
   const auto fail = [&](int line, const std::string& reason) {
     throw InputError(file + ":" + std::to_string(line), reason);

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What is in a Data (private to multibody), in the order in which the algorithms fill it.
+/// Contents of a Data (private to multibody), in the order in which the algorithms fill it.
 
 #include <memory>
 #include <vector>
@@ -18,7 +18,7 @@ struct ArticulatedInertia {
   Columns3 D{};
 };
 
-/// What hangs from somewhere, summed: inertia, linear momentum, the C of link_columns.hpp, force and wrench.
+/// Sums over a subtree: inertia, linear momentum, the C of link_columns.hpp, force and wrench.
 struct Load {
   SpatialInertia I;
   Vec4 P{};
@@ -42,12 +42,12 @@ struct Data::Memory {
   /// Memory for right-hand sides.
   void need_columns(int nv);
 
-  /// What it was made for.
+  /// The links that it was made for.
   std::shared_ptr<const Links> links;
 
   /// How far the world pass went for the state at hand: 0 nothing, 1 poses and S, 2 velocities, 3 accelerations.
   int world_order = 0;
-  /// What there is of the mass matrix: 0 nothing, 1 M, 2 its factors.
+  /// State of the mass matrix: 0 nothing, 1 M, 2 its factors.
   int mass_order = 0;
 
   // by link, in the link's own frame

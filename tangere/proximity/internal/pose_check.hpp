@@ -1,6 +1,6 @@
 #pragma once
 
-/// What every pair query does first (private to proximity): look at the poses, ask for the shapes' memory.
+/// First steps of every pair query (private to proximity): check the poses, prefetch the shapes' memory.
 
 #include <cmath>
 #include <string>
@@ -46,7 +46,7 @@ inline void prefetch_lines(const void* from) {
 inline void prefetch(const SupportTerms* terms) {
   if (terms != nullptr) prefetch_lines(terms);
 }
-/// Of a shape's `near_support_terms`: what is not with the shape.
+/// Prefetches the part of `near_support_terms` that is not stored with the shape.
 inline void prefetch_far(const SupportTerms* near, const SupportTerms* block) {
   if (near == block) {
     prefetch(block);

@@ -64,14 +64,14 @@ void gather_sums(const SupportTerms& terms, const Vector3& direction, TermFeatur
     int count = 0;
     for (int i = 0; i < feature.count; ++i) {
       for (int j = 0; j < term.count && count < kMaxSums; ++j) {
-        const Corner& a = feature.corners[static_cast<std::size_t>(i)];
-        const Corner& b = term.corners[static_cast<std::size_t>(j)];
+        const Corner& a = feature.corners[i];
+        const Corner& b = term.corners[j];
         const auto id = static_cast<unsigned>(a.id) * 4099U + static_cast<unsigned>(b.id);
-        sums[static_cast<std::size_t>(count++)] = {a.fixed + b.fixed, a.rims | b.rims, a.second_disc | b.second_disc,
-                                                   k == 0 ? b.id : static_cast<int>(id & 0x7fffffffU)};
+        sums[count++] = {a.fixed + b.fixed, a.rims | b.rims, a.second_disc | b.second_disc,
+                         k == 0 ? b.id : static_cast<int>(id & 0x7fffffffU)};
       }
     }
-    const auto sum = [&](int i) -> const Corner& { return sums[static_cast<std::size_t>(i)]; };
+    const auto sum = [&](int i) -> const Corner& { return sums[i]; };
     if (feature.dimension == 1) {
       int low = 0;
       int high = 0;
@@ -85,10 +85,9 @@ void gather_sums(const SupportTerms& terms, const Vector3& direction, TermFeatur
       if (low != high) feature.corners[1] = sum(high);
       continue;
     }
-    for (int i = 0; i < count; ++i) flat[static_cast<std::size_t>(i)] = plane(corner_point(terms, sum(i), feature.m));
+    for (int i = 0; i < count; ++i) flat[i] = plane(corner_point(terms, sum(i), feature.m));
     feature.count = convex_hull({flat.data(), static_cast<std::size_t>(count)}, kFlat * terms.outer_radius, order);
-    for (int i = 0; i < feature.count; ++i)
-      feature.corners[static_cast<std::size_t>(i)] = sum(order[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < feature.count; ++i) feature.corners[i] = sum(order[i]);
   }
 }
 
@@ -208,7 +207,7 @@ void find_feature(const SupportTerms& terms, const Vector3& n, double tolerance,
 }
 
 ContactFeature corner_feature(const SupportTerms& terms, const Feature& feature, int i) {
-  const Corner& corner = feature.corners[static_cast<std::size_t>(i)];
+  const Corner& corner = feature.corners[i];
   if (feature.dimension == 0) return {feature.kind, corner.id, -1};
   if (corner.rims != 0 && (terms.num_ellipsoids > 0 || std::popcount(corner.rims) > 1))
     return {FeatureKind::surface, corner.id, -1};
@@ -217,8 +216,8 @@ ContactFeature corner_feature(const SupportTerms& terms, const Feature& feature,
 }
 
 ContactFeature edge_feature(const SupportTerms& terms, const Feature& feature, int i, int j) {
-  const int a = feature.corners[static_cast<std::size_t>(i)].id;
-  const int b = feature.corners[static_cast<std::size_t>(j)].id;
+  const int a = feature.corners[i].id;
+  const int b = feature.corners[j].id;
   if (feature.disc) return {FeatureKind::rim, std::min(a, b), std::max(a, b)};
   const FeatureKind of_face = terms.radius > 0.0 || terms.num_ellipsoids > 0 ? FeatureKind::pipe : FeatureKind::edge;
   return {feature.dimension == 1 ? feature.kind : of_face, std::min(a, b), std::max(a, b)};

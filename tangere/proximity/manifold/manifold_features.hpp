@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a convex set shows in a direction: a face, a line or a point, as corners that are smooth functions of the
+/// Feature of a convex set in a direction: a face, a line or a point, as corners that are smooth functions of the
 /// direction. Not installed.
 ///
 /// With S = center ⊕ terms ⊕ ball (support_terms.hpp), a corner is a choice of one point a term:
@@ -62,7 +62,7 @@ void find_feature(const SupportTerms& terms, const Vector3& n, double tolerance,
 /// max n · p over the set.
 [[nodiscard]] double support_value(const SupportTerms& terms, const Vector3& n);
 
-/// What one corner of a feature, or the line between two, is called.
+/// Name of one corner of a feature, or of the line between two.
 [[nodiscard]] ContactFeature corner_feature(const SupportTerms& terms, const Feature& feature, int i);
 [[nodiscard]] ContactFeature edge_feature(const SupportTerms& terms, const Feature& feature, int i, int j);
 

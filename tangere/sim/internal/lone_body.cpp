@@ -25,7 +25,7 @@ void set_moment_columns(const World& world, std::span<const StepParameter> param
     if (parameters[i].kind != StepParameter::Kind::model) continue;
     const Parameter& p = parameters[i].model;
     if (!is_inertial(p) && !is_placement_within_link(world.model(), p)) continue;
-    const int link = links.bodies[static_cast<std::size_t>(p.index)].link;
+    const int link = links.bodies[p.index].link;
     for (std::size_t b = 0; b < world.lone_bodies().size(); ++b)
       if (link >= 0 && world.lone_bodies()[b].first_v == links[link].v)
         out.at(b, static_cast<int>(i)) = moment_change(world.model(), moments_of(links[link]), p);

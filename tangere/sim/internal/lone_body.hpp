@@ -22,7 +22,7 @@
 
 namespace tangere {
 
-/// Those of a model; `alone` says by link which they are.
+/// The lone bodies of a model; `alone` marks their links.
 [[nodiscard]] std::vector<LoneBody> find_lone_bodies(const Model& model, const std::vector<char>& alone);
 
 /// How the moments of lone bodies change with some variables, a column each; null for columns beyond these.
@@ -58,7 +58,7 @@ class LoneMotion {
  public:
   LoneMotion(const LoneBody& body, const Vector6& d, const Vector6& v);
 
-  /// What `integrate` moves it by: linear in the old axes, a rotation vector.
+  /// The displacement of `integrate`: linear in the old axes, then a rotation vector.
   [[nodiscard]] Vector6 displacement() const;
   /// In the new axes.
   [[nodiscard]] Vector6 velocity() const;

@@ -156,7 +156,7 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
     add_contacts(result.contacts, smooth.half_contacts);
   }
   if (all.status == StepStatus::solved)
-    statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = whole.statistics.failures + whole.num_gaining;
+    statistics.rungs[SmoothRung::half_steps] = whole.statistics.failures + whole.num_gaining;
   all.smooth = statistics;
   all.contacts = smooth.half_contacts;
   next = smooth.half_state;
@@ -327,7 +327,7 @@ void chain(const StepJacobians& before, const StepJacobians& after, StepJacobian
   out.v_u = after.v_q * before.q_u + after.v_v * before.v_u + after.v_u;
 }
 
-/// Where derivatives are taken: a step, and what belongs to it.
+/// The step at which derivatives are taken, with its data.
 struct GradientStep {
   const World& world;
   const Tape& tape;
@@ -389,8 +389,7 @@ GradientQuality smooth_jacobians(const World& world, const Tape& tape, Workspace
       smooth.derivatives.jacobians(smooth.contact, m.data, linearisation(tape, m), out.v_q, out.v_v, by_tau);
   if (!direct) {
     out.v_u.resize(nv, world.nu());
-    for (int i = 0; i < world.nu(); ++i)
-      out.v_u.col(i) = m.actuation.d_u[i] * by_tau.col(world.actuators()[static_cast<std::size_t>(i)].dof);
+    for (int i = 0; i < world.nu(); ++i) out.v_u.col(i) = m.actuation.d_u[i] * by_tau.col(world.actuators()[i].dof);
   }
   set_displacement(world, tape.v_plus, m.displacement);
   out.q_q.setIdentity(nv, nv);
@@ -447,8 +446,7 @@ GradientQuality smooth_vjp(const World& world, const Tape& tape, Workspace::Memo
     return quality;
   }
   g_u.resize(world.nu());
-  for (int i = 0; i < world.nu(); ++i)
-    g_u[i] = m.actuation.d_u[i] * m.other_tau[world.actuators()[static_cast<std::size_t>(i)].dof];
+  for (int i = 0; i < world.nu(); ++i) g_u[i] = m.actuation.d_u[i] * m.other_tau[world.actuators()[i].dof];
   return quality;
 }
 

@@ -12,9 +12,9 @@
 
 #include "tangere/contact/smooth/single_level.hpp"
 #include "tangere/contact/smooth/single_level_derivatives.hpp"
+#include "tangere/sim/internal/workspace_memory.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/step_parameters.hpp"
-#include "tangere/sim/internal/workspace_memory.hpp"
 
 namespace tangere {
 
@@ -32,7 +32,7 @@ struct SmoothMemory {
   std::unique_ptr<Workspace> half_workspace;
   State half_state;
   std::vector<Contact> half_contacts;
-  /// Of a tape whose derivatives are asked for.
+  /// State of the tape whose derivatives are asked for.
   State taped;
   StepJacobians half_jacobians[2];
   StepParameterJacobians half_parameters;

@@ -1,10 +1,10 @@
 #pragma once
 
-/// What is in a Workspace (private to sim).
+/// Contents of a Workspace (private to sim).
 
-#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/hard/lcp.hpp"
 #include "tangere/contact/hard/lcp_derivatives.hpp"
+#include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/sim/actuation.hpp"
 #include "tangere/sim/impact/internal/impact_energy.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
@@ -26,13 +26,13 @@ struct Flight {
   VectorX since;
 };
 
-/// Of derivatives in parameters.
+/// Scratch of derivatives in parameters.
 struct ParameterScratch {
   MomentColumns moments;
   /// dv⁺ and impulses, a column each.
   ScratchMatrix velocity;
   ScratchMatrix impulses;
-  /// Of one parameter: r_x, then dv⁺; s_x; the impulses and how their bounds move, of one a row.
+  /// One parameter: r_x, then dv⁺; s_x; impulses and the motion of their bounds, one per row.
   VectorX column;
   ScratchVector s;
   ScratchVector forces;
@@ -155,7 +155,7 @@ const LcpSolution& solve_rows(const World& world, const State& state, VectorArgu
                               LcpContact& lcp, ContactProblem& problem, Workspace::Memory& m);
 /// The answer of a step, from that. The problem and the solution stay where they are.
 void set_result(const LcpSolution& solution, const ContactProblem& problem, StepResult& result);
-/// What derivatives need of that.
+/// Records what derivatives need of the step.
 void record(const State& state, VectorArgument u, ActuatorRegions regions, const LcpSolution& solution,
             const ContactProblem& problem, Tape& tape);
 /// The impulses of a solution, into its contacts.

@@ -45,8 +45,8 @@ ConicRows to_rows(const ConicProgram& program, int cone_dimension) {
   }
   int from = program.num_orthant;
   for (int k = 0; k < num_cones; ++k) {
-    copy(num_orthant + cone_dimension * k, from, program.cones[static_cast<std::size_t>(k)]);
-    from += program.cones[static_cast<std::size_t>(k)];
+    copy(num_orthant + cone_dimension * k, from, program.cones[k]);
+    from += program.cones[k];
   }
   return {num_aux, num_orthant, num_cones, std::move(S), cone_dimension};
 }
@@ -62,7 +62,7 @@ class Core {
     engine_.num_blocks = 1;
     for (int i = 0; i < std::min(num_variables_, kShared); ++i) engine_.cost[i] = program.c[i];
     cost_y_.assign(static_cast<std::size_t>(rows_.num_aux()), 0.0);
-    for (int j = 0; j < rows_.num_aux(); ++j) cost_y_[static_cast<std::size_t>(j)] = program.c[kShared + j];
+    for (int j = 0; j < rows_.num_aux(); ++j) cost_y_[j] = program.c[kShared + j];
     engine_.blocks[0].cost_y = cost_y_.data();
     // residuals relative to the numbers they come from
     const double cost_scale = 1.0 / (1.0 + program.c.lpNorm<Eigen::Infinity>());
@@ -91,7 +91,7 @@ class Core {
       ConeState<C>& cone = b.cones[k];
       const ConeVector<C> exact = cone.s;
       cone.s = cone.z = ConeVector<C>{};
-      const int dimension = program.cones[static_cast<std::size_t>(k)];
+      const int dimension = program.cones[k];
       for (int i = 0; i < dimension; ++i) {
         cone.s.v[i / 4][i % 4] = s[from + i];
         cone.z.v[i / 4][i % 4] = z[from + i];
@@ -115,7 +115,7 @@ class Core {
     }
     Eigen::Index at = program.num_orthant;
     for (int k = 0; k < rows_.num_cones(); ++k) {
-      for (int i = 0; i < program.cones[static_cast<std::size_t>(k)]; ++i, ++at) {
+      for (int i = 0; i < program.cones[k]; ++i, ++at) {
         out.s[at] = b.cones[k].s.v[i / 4][i % 4];
         out.z[at] = b.cones[k].z.v[i / 4][i % 4];
       }

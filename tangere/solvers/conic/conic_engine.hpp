@@ -120,8 +120,8 @@ class ConicEngine {
   [[nodiscard]] double largest_residual() const;
   /// Makes the iterate consistent if that keeps it well inside the cones.
   void drop_residual();
-  /// Where to end: well within the tolerance, but not so near the boundary that rounding spoils derivatives, if the
-  /// tolerance allows.
+  /// The end of the path: well within the tolerance, but not so near the boundary that rounding spoils derivatives, if
+  /// the tolerance allows.
   [[nodiscard]] double final_target(double tolerance, double value) const {
     const double inverse_degree = 1.0 / degree();
     const double comfortable = std::max(kFinalFraction * tolerance * inverse_degree, kComfortableKappa * value);

@@ -24,14 +24,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kSetSteps = 5;
 /// Up to here Lemke's path is shorter than the primal Newton method with its rounds.
 constexpr int kFewRows = 36;
-/// Of Lemke's path from the best forces; few where the interior point takes over.
+/// Most pieces of Lemke's path from the best forces; few, as the interior point takes over.
 constexpr int kPieces = 60;
 constexpr int kFewPieces = 20;
 constexpr int kFirstSweeps = 10;
 constexpr int kFirstRounds = 10;
 constexpr int kRestarts = 5;
 constexpr int kRestartRounds = 40;
-/// Where all else fails.
+/// Sweeps of the last resort.
 constexpr int kLastSweeps = 200;
 constexpr double kTie = 1e-13;
 

@@ -45,7 +45,7 @@ struct BoxedLcpRow {
   double compliance = 0.0;
 };
 
-/// Where a row's force is. At zero friction or zero normal force a tangential row is at a bound.
+/// The place of a row's force in its box. At zero friction or zero normal force a tangential row is at a bound.
 enum class RowSet : std::uint8_t { clamped, lower, upper };
 
 enum class BoxedLcpStatus {
@@ -60,7 +60,7 @@ inline constexpr int kNumBoxedLcpStages = 8;
 [[nodiscard]] std::string_view to_string(BoxedLcpStage stage);
 
 struct BoxedLcpOptions {
-  /// Of rows without their own, as a fraction of their diagonal of A. 1e-12 to 1e-2.
+  /// Compliance of rows without their own, as a fraction of their diagonal of A. 1e-12 to 1e-2.
   double compliance = 1e-8;
   /// On |f_i - projection(f_i - w_i / d_i)|, d_i = A_ii and its compliance, relative to max |f| (or a thousandth of max
   /// |b_i / d_i|, if that is larger): far below the compliance, or sets would not be told apart where rows repeat each
@@ -82,7 +82,7 @@ struct BoxedLcpSolution {
   BoxedLcpStatus status = BoxedLcpStatus::solved;
   /// The method whose answer it is.
   BoxedLcpStage stage = BoxedLcpStage::none;
-  /// What the tolerance is on.
+  /// The residual that the tolerance bounds.
   double residual = 0.0;
   /// Factorisations, of all methods tried.
   int factorisations = 0;

@@ -13,7 +13,7 @@ namespace tangere {
 namespace {
 
 constexpr int kPanel = 4;
-/// Of the largest candidate: what the diagonal must have to be the pivot.
+/// The diagonal is the pivot if it has at least this part of the largest candidate.
 constexpr double kKeepDiagonal = 0.1;
 constexpr double kSingular = 1e-15;
 

@@ -43,9 +43,7 @@ bool DenseNcp::factor() {
   const Eigen::Index n = ny + 2 * nz;
   function_.jacobian(y_, z_, s_, J_);
   std::fill(matrix_.begin(), matrix_.end(), 0.0);
-  const auto at = [&](Eigen::Index i, Eigen::Index j) -> double& {
-    return matrix_[static_cast<std::size_t>(i * n + j)];
-  };
+  const auto at = [&](Eigen::Index i, Eigen::Index j) -> double& { return matrix_[i * n + j]; };
   for (Eigen::Index i = 0; i < ny + nz; ++i)
     for (Eigen::Index j = 0; j < n; ++j) at(i, j) = J_(i, j);
   for (const NcpCone& cone : cones_) {
@@ -92,7 +90,7 @@ bool DenseNcp::sensitivity(const VectorX& df, VectorX& dy, VectorX& dz, VectorX&
   (void)evaluate();
   if (!factor()) return false;
   std::fill(right_.begin(), right_.end(), 0.0);
-  for (Eigen::Index i = 0; i < df.size(); ++i) right_[static_cast<std::size_t>(i)] = -df[i];
+  for (Eigen::Index i = 0; i < df.size(); ++i) right_[i] = -df[i];
   solve_system(right_.data());
   const Eigen::Map<const VectorX> x(right_.data(), static_cast<Eigen::Index>(right_.size()));
   dy = x.head(y_.size());

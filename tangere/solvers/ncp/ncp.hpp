@@ -123,7 +123,7 @@ class NcpSolver {
   double go_to_lowest(NcpProblem& problem);
 
  private:
-  /// Of `follow`.
+  /// State of `follow`.
   struct Path {
     void resize(std::size_t size);
     // the last point

@@ -104,7 +104,7 @@ void slide_to_middle(const BoxProgram& box, double* x) {
   for (int j = 0; j < 2; ++j) x[j] = box.bounds[j].clamp(x[j] + 0.5 * (from + to) * t[j]);
 }
 
-/// Where the gradient is zero, if that is a point of the box; Q is not singular.
+/// The zero of the gradient, if it is a point of the box; Q is not singular.
 bool interior_minimum(const BoxProgram& box, double* x) {
   const int i = box.Q[0][0] >= box.Q[1][1] ? 0 : 1;
   const int j = 1 - i;

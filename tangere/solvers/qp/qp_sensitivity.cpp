@@ -87,7 +87,7 @@ void QpSensitivity::find_active_rows() {
   if (!(curvature > 0.0) && m > 0) curvature = z.maxCoeff() / std::max(s.maxCoeff(), 1e-300);
   for (int i = 0; i < m; ++i) {
     const double* g = problem_->G().data() + n_ * i;
-    active_[static_cast<std::size_t>(i)] = z[i] * dot(g, g, n_) > s[i] * curvature ? 1 : 0;
+    active_[i] = z[i] * dot(g, g, n_) > s[i] * curvature ? 1 : 0;
   }
 }
 
@@ -256,7 +256,7 @@ void QpSensitivity::forward(const QpProblem& change, Eigen::Ref<VectorX> dx) {
   for (int i = 0; i < problem_->num_rows(); ++i) {
     const double* dg = change.G().data() + n_ * i;
     add(z[i], dg, a, n_);
-    scratch_[static_cast<std::size_t>(i)] = dot(dg, x.data(), n_) - change.h()[i];
+    scratch_[i] = dot(dg, x.data(), n_) - change.h()[i];
   }
   solve(a, scratch_.data(), dx.data());
 }
@@ -288,7 +288,7 @@ bool QpSensitivity::refine(QpSolution& solution) {
     if (refine_once(solution, wrong)) return true;
     if (wrong < 0) break;
     // a row between active and not: the other way round
-    char& flag = active_[static_cast<std::size_t>(wrong)];
+    char& flag = active_[wrong];
     flag = flag == 0 ? 1 : 0;
     reduce();
   }
@@ -311,7 +311,7 @@ bool QpSensitivity::refine_once(QpSolution& solution, int& wrong) {
   const double force = stationarity(x, refined_z_.data(), a);
   double length = 0.0;
   for (int i = 0; i < m; ++i) {
-    scratch_[static_cast<std::size_t>(i)] = dot(G + n_ * i, x, n_) - h[i];
+    scratch_[i] = dot(G + n_ * i, x, n_) - h[i];
     length = std::max(length, std::abs(h[i]));
   }
   step_z_.resize(static_cast<std::size_t>(m));

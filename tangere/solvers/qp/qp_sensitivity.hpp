@@ -30,7 +30,7 @@ class QpSensitivity {
   /// More strictly active rows than x has room for: z is not unique, and derivatives in G and h are one of many.
   [[nodiscard]] bool dependent() const { return dependent_; }
   /// Row i is strictly active (meaningless at a relaxation).
-  [[nodiscard]] bool active(int i) const { return active_[static_cast<std::size_t>(i)] != 0; }
+  [[nodiscard]] bool active(int i) const { return active_[i] != 0; }
 
   /// δx (n numbers) and, if `dz` is not null, δz (m) for given a (n) and b (m; null: zero).
   void solve(const double* a, const double* b, double* dx, double* dz = nullptr) const;

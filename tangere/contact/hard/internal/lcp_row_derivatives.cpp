@@ -3,18 +3,18 @@
 
 #include <algorithm>
 
-#include "tangere/contact/hard/lcp_derivatives.hpp"
 #include "tangere/contact/hard/internal/row_motion.hpp"
+#include "tangere/contact/hard/lcp_derivatives.hpp"
 
 namespace tangere {
 namespace {
 
-int normal_of(const ContactProblem& problem, int row) { return problem.boxes[static_cast<std::size_t>(row)].normal; }
+int normal_of(const ContactProblem& problem, int row) { return problem.boxes[row].normal; }
 
-/// Of friction at its bound: its force over that of its normal. 0 for all other rows.
+/// Friction rows at their bound: force divided by that of the normal. 0 for all other rows.
 double slope_at_bound(const SolvedStep& step, int row) {
-  const BoxedLcpRow& box = step.problem.boxes[static_cast<std::size_t>(row)];
-  const RowSet set = step.sets[static_cast<std::size_t>(row)];
+  const BoxedLcpRow& box = step.problem.boxes[row];
+  const RowSet set = step.sets[row];
   if (set == RowSet::clamped || box.normal < 0) return 0.0;
   return set == RowSet::upper ? box.friction : -box.friction;
 }
@@ -42,8 +42,8 @@ void LcpDerivatives::choose_rows(const Model& model, const SolvedStep& step) {
 
 /// -1 for rows of coordinates.
 int LcpDerivatives::pair_of_clamped(const ContactProblem& problem, int i) const {
-  const int block = problem.rows[static_cast<std::size_t>(clamped_[static_cast<std::size_t>(i)])].block;
-  return block < 0 ? -1 : problem.blocks[static_cast<std::size_t>(block)].pair;
+  const int block = problem.rows[clamped_[i]].block;
+  return block < 0 ? -1 : problem.blocks[block].pair;
 }
 
 /// Rows that bounce read the old velocity too, and welds have gaps of their own: those are left as they are.
@@ -52,7 +52,7 @@ bool LcpDerivatives::can_reduce(const SolvedStep& step, int first, int count) co
   if (!problem.reduce_rows || problem.redundancy != Redundancy::compliance || count <= RowReduction::kMostRows)
     return false;
   return std::all_of(clamped_.begin() + first, clamped_.begin() + first + count, [&](int r) {
-    const Row& row = problem.rows[static_cast<std::size_t>(r)];
+    const Row& row = problem.rows[r];
     return row.kind != RowKind::weld && row.restitution == 0.0;
   });
 }
@@ -77,9 +77,9 @@ void LcpDerivatives::reduce_pairs(const SolvedStep& step, RowUse use) {
       continue;
     }
     for (int i = first; i < last; ++i) {
-      solved_of_clamped_[static_cast<std::size_t>(i)] = static_cast<int>(compliances_.size());
-      const int r = clamped_[static_cast<std::size_t>(i)];
-      compliances_.push_back(step.problem.boxes[static_cast<std::size_t>(r)].compliance);
+      solved_of_clamped_[i] = static_cast<int>(compliances_.size());
+      const int r = clamped_[i];
+      compliances_.push_back(step.problem.boxes[r].compliance);
     }
   }
 }
@@ -88,15 +88,15 @@ void LcpDerivatives::reduce_pair(const SolvedStep& step, ReducedPair& reduced) {
   const ContactProblem& problem = step.problem;
   pair_rows_.clear();
   for (int i = reduced.first; i < reduced.first + reduced.count; ++i) {
-    const int r = clamped_[static_cast<std::size_t>(i)];
-    const Row& row = problem.rows[static_cast<std::size_t>(r)];
-    const RowBlock& block = problem.blocks[static_cast<std::size_t>(row.block)];
+    const int r = clamped_[i];
+    const Row& row = problem.rows[r];
+    const RowBlock& block = problem.blocks[row.block];
     const Vector6 reads = row_reader(block, row.axis);
     Vector6 pushes = reads;
     for (int other = block.first_row; other < block.first_row + block.num_rows; ++other)
       if (const double slope = slope_at_bound(step, other); slope != 0.0 && normal_of(problem, other) == r)
-        pushes += slope * row_reader(block, problem.rows[static_cast<std::size_t>(other)].axis);
-    pair_rows_.push_back({reads, pushes, problem.boxes[static_cast<std::size_t>(r)].compliance});
+        pushes += slope * row_reader(block, problem.rows[other].axis);
+    pair_rows_.push_back({reads, pushes, problem.boxes[r].compliance});
   }
   reduced.rows = reduction_.reduce(pair_rows_);
   reduced.solved = static_cast<int>(compliances_.size());
@@ -113,7 +113,7 @@ void LcpDerivatives::fill_rows(const Model& model, const SolvedStep& step) {
     if (const int solved = solved_of_clamped_[i]; solved >= 0) JC.row(solved) = J.row(clamped_[i]);
   N = JC;
   for (const Follower& follower : followers_)
-    if (const int solved = solved_of_clamped_[static_cast<std::size_t>(follower.normal)]; solved >= 0)
+    if (const int solved = solved_of_clamped_[follower.normal]; solved >= 0)
       N.row(solved) += follower.slope * J.row(follower.row);
 }
 
@@ -177,7 +177,7 @@ void LcpDerivatives::row_terms(const Model& model, const Data& data, const Solve
     const Matrix3x12 place = about_origin(motion.point, block.x);
     const Matrix3x12 turn = about_origin(motion.rotation, block.x);
     for (int r = block.first_row; r < block.first_row + block.num_rows; ++r) {
-      const Row& row = problem.rows[static_cast<std::size_t>(r)];
+      const Row& row = problem.rows[r];
       const int i = place_of_row(r);
       if (i < 0 || (old && row.restitution == 0.0)) continue;
       if (!has_rates) set_rates(model, data, pair, velocities);
@@ -192,7 +192,7 @@ void LcpDerivatives::row_terms(const Model& model, const Data& data, const Solve
         asked += reduced->rows.compliance / compliance_of(problem, i) * moved.array().square();
         continue;
       }
-      const int solved = solved_of_clamped_[static_cast<std::size_t>(i)];
+      const int solved = solved_of_clamped_[i];
       add_row_motion(model, pair, solved, moved.transpose(), factor * row_reader(block, row.axis));
       if (old) s_v_.view().row(solved) += row.restitution * J_.view().row(solved);
     }
@@ -283,10 +283,10 @@ void LcpDerivatives::other_targets(const Model& model, const SolvedStep& step) {
   for (std::size_t i = 0; i < clamped_.size(); ++i) {
     const int r = clamped_[i];
     const int solved = solved_of_clamped_[i];
-    const Row& row = problem.rows[static_cast<std::size_t>(r)];
+    const Row& row = problem.rows[r];
     if (row.gain == 0.0 || row.kind == RowKind::normal) continue;
     if (row.kind == RowKind::weld && row.axis >= 3) {
-      const RowBlock& block = problem.blocks[static_cast<std::size_t>(row.block)];
+      const RowBlock& block = problem.blocks[row.block];
       for (int l = 0; l < 3; ++l)
         s_q.row(solved) += row.gain * block.angular_gap(row.axis - 3, l) * J.row(block.first_row + 3 + l);
     } else {
@@ -300,7 +300,7 @@ void LcpDerivatives::displace(const Model& model, const Data& data, const Solved
   const ContactProblem& problem = step.problem;
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBlock& block = problem.blocks[b];
-    const BodyRows& pair = problem.pairs[static_cast<std::size_t>(block.pair)];
+    const BodyRows& pair = problem.pairs[block.pair];
     // everything about the place itself
     const Vector3 place = pair.origin + block.x;
     RowBlock here = block;
@@ -322,19 +322,18 @@ void LcpDerivatives::displace(const Model& model, const Data& data, const Solved
       const std::span<const int> way = way_of(model, body);
       const auto length = static_cast<Eigen::Index>(way.size());
       way_columns(model, data, body, place, columns_A_.leftCols(length));
-      for (Eigen::Index k = 0; k < length; ++k)
-        r_x[way[static_cast<std::size_t>(k)]] -= (side == 0 ? -1.0 : 1.0) * columns_A_.col(k).dot(dW);
+      for (Eigen::Index k = 0; k < length; ++k) r_x[way[k]] -= (side == 0 ? -1.0 : 1.0) * columns_A_.col(k).dot(dW);
     }
 
     for (int r = block.first_row; r < block.first_row + block.num_rows; ++r) {
-      const Row& row = problem.rows[static_cast<std::size_t>(r)];
+      const Row& row = problem.rows[r];
       const int i = place_of_row(r);
       if (i < 0) continue;
       const Vector6 reader = row_reader(here, row.axis);
       for (const int old : {0, 1}) {
         const double factor = old == 0 ? 1.0 : row.restitution;
         if (factor == 0.0) continue;
-        const BodyVelocities& velocities = velocities_[static_cast<std::size_t>(old)];
+        const BodyVelocities& velocities = velocities_[old];
         const Vector6 V =
             velocities.twist(model, data, pair.body_B, place) - velocities.twist(model, data, pair.body_A, place);
         const Vector6 dV =

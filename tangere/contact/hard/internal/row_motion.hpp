@@ -1,6 +1,7 @@
 #pragma once
 
-/// What a row reads and pushes, and how that moves with its place and frame (private to contact).
+/// The velocity that a row reads and the force it applies, and how both move with its place and frame (private to
+/// contact).
 
 #include <Eigen/Geometry>
 
@@ -30,7 +31,7 @@ struct Impulse {
 inline Impulse impulse_of(const ContactProblem& problem, const RowBlock& block, const ScratchVector& f) {
   Impulse out;
   for (int r = block.first_row; r < block.first_row + block.num_rows; ++r) {
-    const int axis = problem.rows[static_cast<std::size_t>(r)].axis;
+    const int axis = problem.rows[r].axis;
     (axis < 3 ? out.force : out.torque) += f[r] * block.D.col(axis % 3);
   }
   return out;

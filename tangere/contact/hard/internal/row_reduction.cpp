@@ -6,7 +6,7 @@
 namespace tangere {
 namespace {
 
-/// Of the largest: directions that rows hardly tell apart. Their stiffness is 1e-18 / compliance of that of the others.
+/// Directions weaker than this part of the largest are dropped: rows hardly tell them apart.
 constexpr double kNoDirection = 1e-9;
 
 /// So that moments and forces are of like size.
@@ -48,8 +48,7 @@ void RowReduction::orthogonalise(Pair& pair, Eigen::Index count) {
     ++pair.rank;
   }
   for (int k = 0; k < pair.rank; ++k)
-    for (Eigen::Index i = 0; i < count; ++i)
-      weights_[static_cast<std::size_t>(pair.first + i)].share[k] = X(order[k], i);
+    for (Eigen::Index i = 0; i < count; ++i) weights_[pair.first + i].share[k] = X(order[k], i);
 }
 
 RowReduction::Pair RowReduction::reduce(std::span<const PairRow> rows) {
@@ -63,7 +62,7 @@ RowReduction::Pair RowReduction::reduce(std::span<const PairRow> rows) {
   const auto count = static_cast<Eigen::Index>(rows.size());
   ScratchMatrix::View X = columns_.reset(kMostRows, count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    const PairRow& row = rows[static_cast<std::size_t>(i)];
+    const PairRow& row = rows[i];
     const double D = std::sqrt(pair.compliance / row.compliance);
     X.col(i) << D * row.reads.head<3>(), D / length * row.reads.tail<3>();
     pair.leaks = pair.leaks || row.pushes != row.reads;

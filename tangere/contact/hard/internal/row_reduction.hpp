@@ -25,7 +25,7 @@
 
 namespace tangere {
 
-/// What a clamped row is in its pair; moments about the pair's origin.
+/// A clamped row within its pair; moments about the pair's origin.
 struct PairRow {
   Vector6 reads;
   Vector6 pushes;
@@ -45,7 +45,7 @@ class RowReduction {
     bool leaks = false;
     Matrix6 reads;
     Matrix6 pushes;
-    /// Where its rows begin among those of all pairs in hand.
+    /// Index of its first row among those of all reduced pairs.
     int first = 0;
   };
 
@@ -62,9 +62,7 @@ class RowReduction {
     Vector6 share = Vector6::Zero();
     Vector6 leak = Vector6::Zero();
   };
-  [[nodiscard]] const Weight& weight(const Pair& pair, int i) const {
-    return weights_[static_cast<std::size_t>(pair.first + i)];
-  }
+  [[nodiscard]] const Weight& weight(const Pair& pair, int i) const { return weights_[pair.first + i]; }
   void orthogonalise(Pair& pair, Eigen::Index count);
 
   std::vector<Weight> weights_;

@@ -77,8 +77,8 @@ bool CollisionSolver::solve(SmoothPair& pair, double length, bool warm, const Nc
     for (const NcpCone& cone : problem_.cones()) {
       const int lifted = cone.kind == NcpCone::Kind::orthant ? cone.size : 1;
       for (int i = cone.first; i < cone.first + lifted; ++i) {
-        problem_.z()[static_cast<std::size_t>(i)] += kLift;
-        problem_.s()[static_cast<std::size_t>(i)] += kLift;
+        problem_.z()[i] += kLift;
+        problem_.s()[i] += kLift;
       }
     }
     const NcpResult result = solver_.solve(problem_, options);

@@ -1,8 +1,8 @@
 #pragma once
 
-/// What a pair of the single-level problem keeps apart by its state before the step (private to contact): restitution
-/// by Newton's law on the normal velocity, and overlap that is not taken back at once. Both are the distance b of s_γ =
-/// α − 1 − d κ − b at the end of the step.
+/// The gap that a pair of the single-level problem keeps because of its state before the step (private to contact):
+/// restitution by Newton's law on the normal velocity, and overlap that is not taken back at once. Both are the
+/// distance b of s_γ = α − 1 − d κ − b at the end of the step.
 ///
 /// With the collision of the *old* poses, relaxed by the same κ: a = α − 1 − d κ, the force f on B, the velocity u of B
 /// against A at the contact point, the closing rate c = −f · u of α and the closing speed w = c / |f|; h the time step,

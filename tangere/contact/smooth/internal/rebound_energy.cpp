@@ -33,7 +33,7 @@ void ReboundEnergy::evaluate(const SmoothProblem& problem, const SmoothIsland& i
   ScratchVector::View p = p_.reset(n);
   island.velocities(next.data());
   for (const int i : island.movers()) {
-    const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
+    const FreeMover& mover = problem.free[i];
     const int at = island.place_of(i);
     const Matrix3 Rt = mover.X_WL.R.transpose();
     const Vector3 spin = next.segment<3>(at + 3);
@@ -46,7 +46,7 @@ void ReboundEnergy::evaluate(const SmoothProblem& problem, const SmoothIsland& i
     const int first = island.tree_place();
     problem.tree->residual(p.data() + first);
     for (int i = 0; i < problem.tree->size(); ++i) {
-      const int dof = problem.tree->dofs()[static_cast<std::size_t>(i)];
+      const int dof = problem.tree->dofs()[i];
       old[first + i] = v[dof];
       p[first + i] *= problem.units->momentum(dof);
     }
@@ -66,7 +66,7 @@ void ReboundEnergy::differentiate(const SmoothProblem& problem, const SmoothIsla
   y = (1.0 + d) * next_.view() + (1.0 - d) * old_.view();
   by_x_ = limit.seam_slope() * size_;
   for (const int i : island.movers()) {
-    const FreeMover& mover = problem.free[static_cast<std::size_t>(i)];
+    const FreeMover& mover = problem.free[i];
     const int at = island.place_of(i);
     const Vector3 linear = mover.mass * center_of(mover, at);
     momentum.segment<3>(at) = linear;

@@ -44,7 +44,7 @@ class ReboundLimit {
   [[nodiscard]] double share_slope() const { return -3.0 * width_ * x * x; }
   [[nodiscard]] double seam() const;
   [[nodiscard]] double seam_slope() const;
-  /// Where to look for x first: F over p · (v⁺ − v) without a limit is `gain`.
+  /// First guess of x: F / (p · (v⁺ − v)) without a limit is `gain`.
   [[nodiscard]] double guess(double gain) const;
 
  private:

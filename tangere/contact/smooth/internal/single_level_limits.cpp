@@ -1,4 +1,5 @@
-/// What an island keeps of its restitution: x of rebound_energy.hpp, by Newton's method on the factors of the step.
+/// The part of its restitution that an island keeps: x of rebound_energy.hpp, by Newton's method on the factors of the
+/// step.
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,7 @@ namespace {
 
 /// Norms, as parts of κ, from which the energy of a bounce is known as well as x of it.
 constexpr double kLimitRefined = 1e-10;
-/// Of x in rebound_energy.hpp.
+/// Tolerance of x in rebound_energy.hpp.
 constexpr double kLimitEnough = 1e-11;
 constexpr int kMostLimits = 30;
 
@@ -22,8 +23,7 @@ void SingleLevelContact::set_limit(double x) {
   limit_.x = x;
   for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
     PairSlot& slot = problem_.pairs[k];
-    if (slot.rebound >= 0)
-      slot.rebound_gap = problem_.rebounds[static_cast<std::size_t>(slot.rebound)].keep(limit_.share());
+    if (slot.rebound >= 0) slot.rebound_gap = problem_.rebounds[slot.rebound].keep(limit_.share());
   }
 }
 
@@ -37,7 +37,7 @@ void SingleLevelContact::load_limit(const SmoothWarmStart& solved, std::size_t i
 bool SingleLevelContact::bounces() const {
   for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
     const int rebound = problem_.pairs[k].rebound;
-    if (rebound >= 0 && problem_.rebounds[static_cast<std::size_t>(rebound)].bounces()) return true;
+    if (rebound >= 0 && problem_.rebounds[rebound].bounces()) return true;
   }
   return false;
 }
@@ -50,7 +50,7 @@ SingleLevelContact::Balance SingleLevelContact::balance_of_limit() {
   for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
     const PairSlot& slot = problem_.pairs[k];
     if (slot.rebound < 0 || slot.left_out) continue;
-    const double gap = problem_.rebounds[static_cast<std::size_t>(slot.rebound)].by_share();
+    const double gap = problem_.rebounds[slot.rebound].by_share();
     if (gap != 0.0) island_.add_impulse(slot, slot.pair.respond_outside({.gap = gap}), -1.0, r.data());
   }
   island_.solve_velocities(r.data());
@@ -80,7 +80,7 @@ bool SingleLevelContact::solve_limited(double x) {
   return solved && further();
 }
 
-/// Where a solved island bounces and contact does work on it: less restitution (rebound_energy.hpp). False if that is
+/// Lowers the restitution of a solved island on which contact does work (rebound_energy.hpp). False if that is
 /// not solved.
 bool SingleLevelContact::limit_rebounds(std::size_t island) {
   limit_ = ReboundLimit(options_.kappa);

@@ -13,8 +13,8 @@
 
 #include <Eigen/Geometry>
 
-#include "tangere/contact/scene/link_moments.hpp"
 #include "tangere/contact/pair_friction.hpp"
+#include "tangere/contact/scene/link_moments.hpp"
 #include "tangere/contact/smooth/single_level_derivatives.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/multibody/links.hpp"
@@ -74,7 +74,7 @@ class SmoothParameterColumn {
   void add_model(const Parameter& p, int index) {
     if (p.kind == Parameter::Kind::gravity) {
       for (const int i : island_.movers()) {
-        const FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+        const FreeMover& mover = problem_.free[i];
         const int place = island_.place_of(i);
         r_[place + p.component] -= mover.mass * mover.time_step / mover.units.impulse();
         if (limited_)
@@ -97,7 +97,7 @@ class SmoothParameterColumn {
       if (mover >= 0) return;
     } else {
       for (const int i : island_.movers()) {
-        const FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+        const FreeMover& mover = problem_.free[i];
         if (p.index >= mover.first_v && p.index < mover.first_v + 6) {
           add_free_damping(i, p);
           return;
@@ -113,7 +113,7 @@ class SmoothParameterColumn {
     const int row = island_.place_of(mover);
     const auto n = static_cast<Eigen::Index>(island_.num_velocities());
     const auto r = derivatives_.r_.view();
-    const int k = p.index - problem_.free[static_cast<std::size_t>(mover)].first_v;
+    const int k = p.index - problem_.free[mover].first_v;
     for (int i = 0; i < 6; ++i) r_[row + i] -= step_.state.v[p.index] * r(row + i, 2 * n + row + k);
     if (limited_) limit_ -= step_.state.v[p.index] * derivatives_.limit_tau_[row + k];
   }
@@ -121,7 +121,7 @@ class SmoothParameterColumn {
   void add_tree(int index) {
     const TreeMover& tree = *problem_.tree;
     for (int i = 0; i < tree.size(); ++i) {
-      const int dof = tree.dofs()[static_cast<std::size_t>(i)];
+      const int dof = tree.dofs()[i];
       r_[island_.tree_place() + i] += tree_columns_(dof, index) / problem_.units->momentum(dof);
       if (limited_) limit_ += contact_.energy().y()[island_.tree_place() + i] * tree_columns_(dof, index);
     }
@@ -129,7 +129,7 @@ class SmoothParameterColumn {
 
   /// By a parameter of a body, or of what is fixed to it.
   void add_inertia(int index, const Parameter& p) {
-    const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
+    const FreeMover& mover = problem_.free[index];
     const LinkMoments change = moment_change(model_, mover.moments(), p);
     own_ = {index, mover.velocity_after_change(change)};
     const Matrix3& R = mover.X_WL.R;
@@ -155,7 +155,7 @@ class SmoothParameterColumn {
         if (slot.sides[j].kind != Kind::free || slot.sides[j].index != index) continue;
         Vector3 shared = slot.weights[j] * swept;
         if (slot.sides[1 - j].kind == Kind::free && change.mass != 0.0) {
-          const FreeMover& other = problem_.free[static_cast<std::size_t>(slot.sides[1 - j].index)];
+          const FreeMover& other = problem_.free[slot.sides[1 - j].index];
           const double total = mover.mass + other.mass;
           // the weight of this body is the other's part of the mass
           shared += dt * change.mass * other.mass / (total * total) * (other.V_c - mover.V_c);
@@ -174,7 +174,7 @@ class SmoothParameterColumn {
 
   /// As the body's own position and attitude.
   void add_free_placement(int index, const Parameter& p) {
-    const FreeMover& mover = problem_.free[static_cast<std::size_t>(index)];
+    const FreeMover& mover = problem_.free[index];
     const Vector6 twist =
         placement_twist(pose(model_.body(p.index).parent), model_.joint(p.index).spec.X_PJ, p.component, mover.X_WL.p);
     const int row = island_.place_of(index);
@@ -187,7 +187,7 @@ class SmoothParameterColumn {
     turned_ = {index, d.tail<3>()};
   }
 
-  /// What is beyond a joint is carried by a twist at the end of the step.
+  /// The placement of a joint: everything beyond it is carried by a twist at the end of the step.
   void add_placement(const Parameter& p) {
     const int parent = model_.body(p.index).parent;
     const Pose X_WP = pose(parent);
@@ -333,9 +333,7 @@ class SmoothParameterColumn {
       for (std::size_t i = 0; i < 2; ++i) {
         if ((i == 0 ? slot.key.shape_A : slot.key.shape_B) != p.shape) continue;
         const ConvexPart& part =
-            contact_.scene()
-                .shape(model_, p.shape)
-                .shape.parts()[static_cast<std::size_t>(i == 0 ? slot.key.part_A : slot.key.part_B)];
+            contact_.scene().shape(model_, p.shape).shape.parts()[i == 0 ? slot.key.part_A : slot.key.part_B];
         const int own = p.component - part.first_parameter;
         if (own < 0 || own >= part.set->num_parameters) continue;
         (i == 0 ? outside.g_A : outside.g_B) = slot.side(static_cast<int>(i)).parameter_forces(own);
@@ -383,9 +381,7 @@ class SmoothParameterColumn {
   }
 
   // of pairs that bounce or overlap: before the step
-  [[nodiscard]] Rebound& rebound_of(const PairSlot& slot) const {
-    return problem_.rebounds[static_cast<std::size_t>(slot.rebound)];
-  }
+  [[nodiscard]] Rebound& rebound_of(const PairSlot& slot) const { return problem_.rebounds[slot.rebound]; }
   [[nodiscard]] bool keeps_apart(const PairSlot& slot) const { return slot.rebound >= 0 && rebound_of(slot).acts(); }
   [[nodiscard]] Vector3 old_point(const PairSlot& slot) const {
     return slot.origin + slot.units.length * rebound_of(slot).x();
@@ -413,8 +409,7 @@ class SmoothParameterColumn {
     if (!contact_.moves(body)) return pose(model_.body(body).parent) * joint.X_PJ * joint.X_CJ.inverse();
     const int mover = contact_.mover_of_body(body);
     if (mover < 0) return problem_.tree->pose(body);
-    return problem_.free[static_cast<std::size_t>(mover)].X_next *
-           to_pose(model_.links().bodies[static_cast<std::size_t>(body)].X_LB);
+    return problem_.free[mover].X_next * to_pose(model_.links().bodies[body].X_LB);
   }
 
   [[nodiscard]] bool is_beyond(int body, int joint) const {
@@ -528,13 +523,13 @@ GradientQuality SingleLevelDerivatives::parameters(SingleLevelContact& contact, 
     for (int i = 0; i < count; ++i) {
       r.setZero();
       SmoothParameterColumn column(contact, island, *this, data, step, tree_columns, limited);
-      column.fill(parameters[static_cast<std::size_t>(i)], i, r.data());
+      column.fill(parameters[i], i, r.data());
       halves = halves || column.halves_;
       island.solve_velocities(r.data());
       island.velocity_changes(r.data(), change.data());
       change *= -1.0;
       for (const int m : island.movers()) {
-        const FreeMover& mover = problem.free[static_cast<std::size_t>(m)];
+        const FreeMover& mover = problem.free[m];
         auto own = change.segment<6>(island.place_of(m));
         if (column.turned_.mover == m) {
           const Matrix3 Rt = mover.X_WL.R.transpose();
@@ -545,7 +540,7 @@ GradientQuality SingleLevelDerivatives::parameters(SingleLevelContact& contact, 
         if (column.own_.mover == m) own += column.own_.change;
       }
       if (limited) change += (column.limit_ + contact.energy().by_next().dot(change)) * limit_response_.view();
-      for (int k = 0; k < n; ++k) out(dofs_[static_cast<std::size_t>(k)], i) = change[k];
+      for (int k = 0; k < n; ++k) out(dofs_[k], i) = change[k];
     }
   });
   contact.respond_to_every_side(false);

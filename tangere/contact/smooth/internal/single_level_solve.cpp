@@ -24,7 +24,7 @@ constexpr double kPathStart = 0.3;
 constexpr double kStageFactor = 0.2;
 constexpr double kBilevelStageFactor = 0.5;
 constexpr double kStageTolerance = 0.3;
-/// Where the first starts have failed, iterations are cheaper than half steps. (Not where each is a collision solved.)
+/// Factor on the iterations of later starts: iterations are cheaper than half steps (except bilevel ones).
 constexpr int kPatience = 4;
 constexpr int kPathPatience = 50;
 /// What contact may give to free bodies that turn, as a part of their kinetic energy.
@@ -90,7 +90,7 @@ void SingleLevelContact::start_velocities(SmoothRung rung) {
   const bool flight = rung == SmoothRung::free_flight;
   const bool old = rung == SmoothRung::old_velocity;
   for (const int i : island_.movers()) {
-    FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+    FreeMover& mover = problem_.free[i];
     mover.V.setZero();
     mover.W.setZero();
     if (flight || old) {
@@ -119,7 +119,7 @@ void SingleLevelContact::start_joint_rows() {
       z[1] = s[1] = 0.0;
       continue;
     }
-    const double q = problem_.tree->q_next[model_.links().q_of_dof[static_cast<std::size_t>(row.dof)]];
+    const double q = problem_.tree->q_next[model_.links().q_of_dof[row.dof]];
     s[0] = std::max(row.side() * (q - row.bound) / coordinates_.position(row.dof) + row.kept, 0.1);
     z[0] = kStartProduct / s[0];
   }
@@ -171,8 +171,8 @@ bool SingleLevelContact::start_warm() {
   for (const NcpCone& cone : island_.cones()) {
     const int lifted = cone.kind == NcpCone::Kind::orthant ? cone.size : 1;
     for (int i = cone.first; i < cone.first + lifted; ++i) {
-      z[static_cast<std::size_t>(i)] += kLift;
-      s[static_cast<std::size_t>(i)] += kLift;
+      z[i] += kLift;
+      s[i] += kLift;
     }
   }
   return true;
@@ -260,7 +260,7 @@ bool SingleLevelContact::solve_island(SmoothRung last) {
     if (rung > last && (had_start || rung > SmoothRung::cold)) break;
     result = attempt(rung);
     if (result.status != NcpStatus::solved) continue;
-    ++statistics.rungs[static_cast<std::size_t>(rung)];
+    ++statistics.rungs[rung];
     statistics.iterations += result.iterations;
     statistics.max_iterations = std::max(statistics.max_iterations, result.iterations);
     solution_.residual =
@@ -302,9 +302,8 @@ const SmoothSolution& SingleLevelContact::solve(const Data& data, const SmoothSt
     }
     if (solved && gains_by_turning()) ++solution_.num_gaining;
     for (const int mover : island_.movers())
-      solution_.v_plus.segment<6>(problem_.free[static_cast<std::size_t>(mover)].first_v) =
-          island_.velocity_after(mover);
-    if (!solved) weakened_[static_cast<std::size_t>(i)] = weaken();
+      solution_.v_plus.segment<6>(problem_.free[mover].first_v) = island_.velocity_after(mover);
+    if (!solved) weakened_[i] = weaken();
   }
   read_answer();
   keep();
@@ -326,8 +325,8 @@ void SingleLevelContact::read_answer() {
     contact = {};
     contact.shape_A = slot.key.shape_A;
     contact.shape_B = slot.key.shape_B;
-    contact.body_A = scene_.shapes()[static_cast<std::size_t>(contact.shape_A)].body;
-    contact.body_B = scene_.shapes()[static_cast<std::size_t>(contact.shape_B)].body;
+    contact.body_A = scene_.shapes()[contact.shape_A].body;
+    contact.body_B = scene_.shapes()[contact.shape_B].body;
     contact.feature_A = {FeatureKind::whole, slot.key.part_A, slot.key.point};
     contact.feature_B = {FeatureKind::whole, slot.key.part_B, slot.key.point};
     contact.point = slot.point();
@@ -337,7 +336,7 @@ void SingleLevelContact::read_answer() {
     contact.distance = (pair.alpha - 1.0) * slot.units.length / (slope > kNoDirection ? slope : 1.0);
     contact.friction = pair.friction;
     contact.restitution = restitution_of(slot.key);
-    const Vector6 impulse = weakened_[static_cast<std::size_t>(slot.island)] * slot.impulse();
+    const Vector6 impulse = weakened_[slot.island] * slot.impulse();
     contact.impulse = contact.frame.transpose() * impulse.head<3>();
   }
 }
@@ -420,7 +419,7 @@ void SingleLevelContact::load(const SmoothWarmStart& solved, VectorArgument v_pl
   }
   for (const int i : island_.movers()) {
     if (!same) break;
-    FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+    FreeMover& mover = problem_.free[i];
     const double* motion = solved.motions.data() + 6 * i;
     mover.V = Eigen::Map<const Vector3>(motion);
     mover.W = Eigen::Map<const Vector3>(motion + 3);
@@ -466,7 +465,7 @@ GradientQuality SingleLevelContact::refine() {
   return factor_what_has_factors() && solved ? GradientQuality::exact : GradientQuality::contact_unsolved;
 }
 
-/// Where the island has no factors it leaves out the pairs that have none, or else all: its derivatives are numbers, if
+/// Leaves out the pairs without factors, or else all, if the island has no factors: its derivatives are numbers, if
 /// not those of the step.
 bool SingleLevelContact::factor_what_has_factors() {
   if (island_.factor()) return true;
@@ -483,7 +482,7 @@ bool SingleLevelContact::factor_what_has_factors() {
 bool SingleLevelContact::has_rough_rebounds() const {
   for (std::size_t k = island_.first_pair(); k < island_.last_pair(); ++k) {
     const int rebound = problem_.pairs[k].rebound;
-    if (rebound >= 0 && problem_.rebounds[static_cast<std::size_t>(rebound)].rough()) return true;
+    if (rebound >= 0 && problem_.rebounds[rebound].rough()) return true;
   }
   return false;
 }
@@ -494,8 +493,7 @@ bool SingleLevelContact::has_rough_rebounds() const {
 bool SingleLevelContact::gains_by_turning() {
   if (island_.with_tree()) return false;
   double turn = 0.0;
-  for (const int i : island_.movers())
-    turn = std::max(turn, time_step_ * problem_.free[static_cast<std::size_t>(i)].W.norm());
+  for (const int i : island_.movers()) turn = std::max(turn, time_step_ * problem_.free[i].W.norm());
   if (turn < kTurn) return false;
   double most = 0.0;
   // the energy that the relaxation itself gives what touches
@@ -512,7 +510,7 @@ bool SingleLevelContact::gains_by_turning() {
   if (most == 0.0) return false;
   double energy = 0.0;
   for (const int i : island_.movers()) {
-    const FreeMover& mover = problem_.free[static_cast<std::size_t>(i)];
+    const FreeMover& mover = problem_.free[i];
     const Vector3 spin = v_.segment<3>(mover.first_v + 3);
     const Vector3 speed = v_.segment<3>(mover.first_v) + spin.cross(mover.center_L);
     energy += 0.5 * (mover.mass * speed.squaredNorm() + spin.dot(mover.inertia_L * spin));
@@ -525,7 +523,7 @@ bool SingleLevelContact::gains_by_turning() {
   return 0.5 * energy_.balance(without_seam) > allowed;
 }
 
-/// What no start has solved may be anything. It keeps the part s of its impulses p that does no work on it,
+/// Weakens an island that no start has solved: it keeps the part s of its impulses p that does no work on it,
 ///
 ///   T(v_free + s M⁻¹ p) ≤ T(v_free),   s ≤ −2 p · v_free / p · M⁻¹ p,
 ///
@@ -536,7 +534,7 @@ double SingleLevelContact::weaken() {
   double work = 0.0;
   double square = 0.0;
   const auto change_of = [&](int mover) -> Vector6 {
-    const FreeMover& body = problem_.free[static_cast<std::size_t>(mover)];
+    const FreeMover& body = problem_.free[mover];
     const auto own = p.segment<6>(island_.place_of(mover));
     const Vector3 linear = own.head<3>();
     const Vector3 spin = body.inverse_L * (own.tail<3>() - body.center_L.cross(linear));
@@ -547,14 +545,14 @@ double SingleLevelContact::weaken() {
   for (const int mover : island_.movers()) {
     const auto own = p.segment<6>(island_.place_of(mover));
     const Vector6 change = change_of(mover);
-    const int first = problem_.free[static_cast<std::size_t>(mover)].first_v;
+    const int first = problem_.free[mover].first_v;
     square += own.dot(change);
     work += own.dot(solution_.v_plus.segment<6>(first) - change);
   }
   TreeMover* tree = island_.with_tree() ? problem_.tree.get() : nullptr;
   if (tree != nullptr)
     for (int i = 0; i < tree->size(); ++i) {
-      const int dof = tree->dofs()[static_cast<std::size_t>(i)];
+      const int dof = tree->dofs()[i];
       const double own = p[island_.tree_place() + i];
       square += own * (tree->v[dof] - v_free_[dof]);
       work += own * v_free_[dof];
@@ -562,7 +560,7 @@ double SingleLevelContact::weaken() {
   if (!(square > 0.0) || -2.0 * work >= square) return 1.0;
   const double s = std::max(-2.0 * work / square, 0.0);
   for (const int mover : island_.movers())
-    solution_.v_plus.segment<6>(problem_.free[static_cast<std::size_t>(mover)].first_v) -= (1.0 - s) * change_of(mover);
+    solution_.v_plus.segment<6>(problem_.free[mover].first_v) -= (1.0 - s) * change_of(mover);
   if (tree != nullptr)
     for (const int dof : tree->dofs()) tree->v[dof] = v_free_[dof] + s * (tree->v[dof] - v_free_[dof]);
   return s;

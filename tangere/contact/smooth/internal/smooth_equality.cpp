@@ -16,7 +16,7 @@ Pose pose_of(const Model& model, const Data& data, int body) {
 
 std::array<Vector6, 2> one_sided(int side, const Vector6& twist) {
   std::array<Vector6, 2> out{Vector6::Zero(), Vector6::Zero()};
-  out[static_cast<std::size_t>(side)] = twist;
+  out[side] = twist;
   return out;
 }
 
@@ -66,7 +66,7 @@ SmoothEquality SmoothEquality::mimic(int joint, const Model& model, const Coordi
   const double rate = 1.0 / (time_step * coordinates.velocity(at.first_v));
   const double coefficients[2] = {1.0, -out.multiplier_};
   for (int k = 0; k < 2; ++k) {
-    const int dof = out.dofs_[static_cast<std::size_t>(k)];
+    const int dof = out.dofs_[k];
     out.G(0, k) = coefficients[k] * coordinates.velocity(dof) / coordinates.velocity(at.first_v);
     out.N(k, 0) = coefficients[k] * coordinates.momentum(at.first_v) / coordinates.momentum(dof);
     out.G_next(0, k) = coefficients[k] * rate;
@@ -107,7 +107,7 @@ void SmoothEquality::evaluate(TreeMover& tree, const double* lambda, double* r, 
   if (!is_loop_) {
     const double gap = tree.q_next[q_[0]] - multiplier_ * tree.q_next[q_[1]] - offset_;
     r[0] = (gap - keep_ * old_gap_[0]) / (time_step_ * coordinates_->velocity(dofs_[0])) + compliance_ * lambda[0];
-    for (int k = 0; k < 2; ++k) residual[tree.place(dofs_[static_cast<std::size_t>(k)])] -= N(k, 0) * lambda[0];
+    for (int k = 0; k < 2; ++k) residual[tree.place(dofs_[k])] -= N(k, 0) * lambda[0];
     return;
   }
   A_ = pose_of(tree.model(), tree.data(), bodies_[0]) * X_AC_;
@@ -122,8 +122,7 @@ void SmoothEquality::evaluate(TreeMover& tree, const double* lambda, double* r, 
   W_.head<3>() = units_.impulse() * (A_.R * Eigen::Map<const Vector3>(lambda));
   if (num_rows_ == 6)
     W_.tail<3>() = (units_.impulse() * units_.length) * (A_.R * Eigen::Map<const Vector3>(lambda + 3));
-  for (int side = 0; side < 2; ++side)
-    tree.add_force(bodies_[static_cast<std::size_t>(side)], B_.p, W_, -sign_of(side), residual);
+  for (int side = 0; side < 2; ++side) tree.add_force(bodies_[side], B_.p, W_, -sign_of(side), residual);
 }
 
 /// The impulse turns with A, and acts at a point of B.
@@ -144,17 +143,16 @@ void SmoothEquality::linearise(TreeMover& tree) {
   Matrix6 basis = Matrix6::Zero();
   basis.topLeftCorner<3, 3>() = units_.impulse() * A_.R;
   basis.bottomRightCorner<3, 3>() = (units_.impulse() * units_.length) * A_.R;
-  for (int side = 0; side < 2; ++side)
-    tree.columns(bodies_[static_cast<std::size_t>(side)], B_.p, W_, Units{}, columns_[static_cast<std::size_t>(side)]);
+  for (int side = 0; side < 2; ++side) tree.columns(bodies_[side], B_.p, W_, Units{}, columns_[side]);
   const int first[2] = {0, columns_[0].count};
   for (int i = 0; i < 2; ++i) {
-    const TreeMover::Columns& row = columns_[static_cast<std::size_t>(i)];
+    const TreeMover::Columns& row = columns_[i];
     for (int k = 0; k < row.count; ++k) {
       const Vector6 force = sign_of(i) * row.force.col(k);
       G.col(first[i] + k) = sign_of(i) * (rate * row.xi.col(k)).head(num_rows_);
       N.row(first[i] + k) = (basis.transpose() * force).head(num_rows_).transpose();
       for (int j = 0; j < 2; ++j) {
-        const TreeMover::Columns& column = columns_[static_cast<std::size_t>(j)];
+        const TreeMover::Columns& column = columns_[j];
         for (int l = 0; l < column.count; ++l) {
           const Vector6 change = carried_impulse(one_sided(j, column.xi.col(l)));
           T(first[i] + k, first[j] + l) = force.dot(change) + (i == j ? sign_of(i) * row.turning(k, l) : 0.0);
@@ -170,9 +168,8 @@ void SmoothEquality::differentiate(const TreeMover& tree, const Data& data) {
   const Matrix6 old_rate = gap_rate(old_A_.R, old_turn_);
   int first = 0;
   for (int j = 0; j < 2; ++j) {
-    const TreeMover::Columns& column = columns_[static_cast<std::size_t>(j)];
-    way_columns(tree.model(), data, bodies_[static_cast<std::size_t>(j)], old_B_.p,
-                old_motions_.middleCols(first, column.count));
+    const TreeMover::Columns& column = columns_[j];
+    way_columns(tree.model(), data, bodies_[j], old_B_.p, old_motions_.middleCols(first, column.count));
     for (int l = 0; l < column.count; ++l) {
       const Vector6 xi = column.xi_q.col(l);
       const Vector6 change = carried_impulse(one_sided(j, xi));
@@ -180,12 +177,12 @@ void SmoothEquality::differentiate(const TreeMover& tree, const Data& data) {
       G_old.col(first + l) = (-keep_ * sign_of(j)) * (old_rate * old_motions_.col(first + l)).head(num_rows_);
       int at = 0;
       for (int i = 0; i < 2; ++i)
-        for (int k = 0; k < columns_[static_cast<std::size_t>(i)].count; ++k, ++at)
-          T_next(at, first + l) = sign_of(i) * columns_[static_cast<std::size_t>(i)].force.col(k).dot(change);
+        for (int k = 0; k < columns_[i].count; ++k, ++at)
+          T_next(at, first + l) = sign_of(i) * columns_[i].force.col(k).dot(change);
     }
     // motions of the coordinates turn too, in the axes that momenta have
-    MatrixX& turning = turning_[static_cast<std::size_t>(j)];
-    tree.turning_by_next(bodies_[static_cast<std::size_t>(j)], column, turning);
+    MatrixX& turning = turning_[j];
+    tree.turning_by_next(bodies_[j], column, turning);
     T_next.block(first, first, column.count, column.count) += sign_of(j) * turning;
     first += column.count;
   }

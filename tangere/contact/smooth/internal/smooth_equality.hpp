@@ -61,13 +61,13 @@ class SmoothEquality {
   MatrixX G_old;
 
   // loops, for placements of joints: after `differentiate`
-  [[nodiscard]] int body(int side) const { return bodies_[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] int body(int side) const { return bodies_[side]; }
   /// The point that twists are about, after the step and before.
   [[nodiscard]] const Vector3& point() const { return B_.p; }
   [[nodiscard]] const Vector3& old_point() const { return old_B_.p; }
   /// On B, about the point: force and torque, SI.
   [[nodiscard]] const Vector6& impulse() const { return W_; }
-  [[nodiscard]] const TreeMover::Columns& columns(int side) const { return columns_[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] const TreeMover::Columns& columns(int side) const { return columns_[side]; }
   /// How r changes as A and B are carried by twists, after the step and before; and the impulse.
   [[nodiscard]] Vector6 carried_gap(const std::array<Vector6, 2>& next, const std::array<Vector6, 2>& old) const;
   [[nodiscard]] Vector6 carried_impulse(const std::array<Vector6, 2>& next) const;

@@ -21,7 +21,7 @@ double SmoothIsland::evaluate_joint_rows() {
       row.residual_2 = s[1] - p_.tree->v[row.dof] / p_.units->velocity(row.dof);
     } else {
       momentum -= row.side() * z[0];
-      const auto q = p_.tree->model().links().q_of_dof[static_cast<std::size_t>(row.dof)];
+      const auto q = p_.tree->model().links().q_of_dof[row.dof];
       row.residual = s[0] - row.side() * (p_.tree->q_next[q] - row.bound) / p_.units->position(row.dof) - row.kept -
                      row.compliance * z[0];
       row.residual_2 = 0.0;

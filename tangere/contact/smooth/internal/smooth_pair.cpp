@@ -40,7 +40,7 @@ void SmoothPair::set_friction(double coefficient, double radius, FrictionShape f
   num_friction = coefficient < kNoFriction ? 0 : (radius > 0.0 ? 3 : 2);
 }
 
-/// Where direction k of β₁ and η₁ is.
+/// Index of direction k of β₁ and η₁.
 int SmoothPair::tail_index(int k) const { return shape == FrictionShape::cone ? 2 + k : 2 + 2 * k; }
 double SmoothPair::beta_0(int k) const { return at.z[shape == FrictionShape::cone ? 1 : 1 + 2 * k]; }
 double SmoothPair::eta_0(int k) const { return at.s[shape == FrictionShape::cone ? 1 : 1 + 2 * k]; }

@@ -19,15 +19,15 @@
 ///
 ///   dψ = (t₂ · (dθ × a) − (n·a) (t₂ · dn)) / |a − n (n·a)|,     dθ the turn of that set.
 
-#include "tangere/contact/smooth_options.hpp"
 #include "tangere/contact/smooth/internal/smooth_side.hpp"
+#include "tangere/contact/smooth_options.hpp"
 
 namespace tangere {
 
 using Matrix3x6 = Eigen::Matrix<double, 3, 6, Eigen::DontAlign>;
 using Matrix6x18 = Eigen::Matrix<double, 6, 18, Eigen::DontAlign>;
 
-/// Where a side is and how it moves at the end of the step: velocity of its material at x and its spin.
+/// Motion of a side at the end of the step: velocity of its material at x, and its spin.
 struct SideVelocity {
   Vector3 at_x = Vector3::Zero();
   Vector3 spin = Vector3::Zero();
@@ -110,7 +110,7 @@ class SmoothPair {
     Vector4 g_B = Vector4::Zero();
     /// dβ₀ − friction dγ.
     double beta_0 = 0.0;
-    /// Of what the pair keeps apart.
+    /// The gap that the pair keeps.
     double gap = 0.0;
   };
   /// The impulse's change for such, poses and velocities held.
@@ -123,7 +123,7 @@ class SmoothPair {
     Vector3 x;
     double alpha;
     Vector3 n;
-    /// Of T about n, beyond what n does to it.
+    /// Spin of T about n, beyond the turn of n itself.
     double spin;
     double gamma;
     Vector3 e;

@@ -104,8 +104,7 @@ void SmoothIsland::set(std::size_t first_pair, std::size_t last_pair, std::span<
   last_pair_ = last_pair;
   movers_.assign(movers.begin(), movers.end());
   place_of_mover_.resize(p_.free.size());
-  for (std::size_t i = 0; i < movers_.size(); ++i)
-    place_of_mover_[static_cast<std::size_t>(movers_[i])] = 6 * static_cast<int>(i);
+  for (std::size_t i = 0; i < movers_.size(); ++i) place_of_mover_[movers_[i]] = 6 * static_cast<int>(i);
   with_tree_ = with_tree;
   alone_ = !with_tree;
   for (std::size_t i = first_pair; i < last_pair; ++i)
@@ -166,9 +165,9 @@ void SmoothIsland::set(std::size_t first_pair, std::size_t last_pair, std::span<
 /// Poses of the sets at the end of the step, from the pair's origin in its units.
 void SmoothIsland::place_pair(PairSlot& slot) {
   for (int i = 0; i < 2; ++i) {
-    const SideBody& body = slot.sides[static_cast<std::size_t>(i)];
+    const SideBody& body = slot.sides[i];
     Pose X = body.X;
-    if (body.kind == Kind::free) X = p_.free[static_cast<std::size_t>(body.index)].X_next * body.X;
+    if (body.kind == Kind::free) X = p_.free[body.index].X_next * body.X;
     if (body.kind == Kind::tree) X = p_.tree->pose(body.index) * body.X;
     slot.side(i).X = {X.R, (X.p - slot.origin) / slot.units.length};
   }
@@ -180,27 +179,25 @@ void SmoothIsland::set_levers(PairSlot& slot) {
   const Vector3 x = slot.point();
   Vector3 carried = Vector3::Zero();
   for (std::size_t i = 0; i < 2; ++i)
-    if (slot.sides[i].kind == Kind::free)
-      carried += slot.weights[i] * p_.free[static_cast<std::size_t>(slot.sides[i].index)].V_c;
+    if (slot.sides[i].kind == Kind::free) carried += slot.weights[i] * p_.free[slot.sides[i].index].V_c;
   for (std::size_t i = 0; i < 2; ++i)
     if (slot.sides[i].kind == Kind::free)
-      slot.levers[i] = (x - p_.time_step * carried - p_.free[static_cast<std::size_t>(slot.sides[i].index)].center) /
-                       slot.units.length;
+      slot.levers[i] = (x - p_.time_step * carried - p_.free[slot.sides[i].index].center) / slot.units.length;
 }
 
 int SmoothIsland::place_of_dof(const SideBody& body, int dof) const {
   if (body.kind == Kind::tree) return tree_place() + p_.tree->place(dof);
-  return place_of(body.index) + dof - p_.free[static_cast<std::size_t>(body.index)].first_v;
+  return place_of(body.index) + dof - p_.free[body.index].first_v;
 }
 
 void SmoothIsland::add_impulse(const PairSlot& slot, const Vector6& W, double sign, double* r) const {
   for (int i = 0; i < 2; ++i) {
-    const SideBody& body = slot.sides[static_cast<std::size_t>(i)];
+    const SideBody& body = slot.sides[i];
     const double factor = sign * sign_of(i);
     if (body.kind == Kind::free) {
-      const Units& units = p_.free[static_cast<std::size_t>(body.index)].units;
+      const Units& units = p_.free[body.index].units;
       const Vector3 F = W.head<3>();
-      const Vector3 torque = slot.levers[static_cast<std::size_t>(i)].cross(F) + W.tail<3>();
+      const Vector3 torque = slot.levers[i].cross(F) + W.tail<3>();
       const double linear = factor * slot.units.impulse() / units.impulse();
       double* at = r + place_of(body.index);
       Eigen::Map<Vector3>(at) += linear * F;
@@ -229,7 +226,7 @@ double SmoothIsland::evaluate() {
   if (std::exchange(evaluated_, false)) return norm_;
   double* r = residual_.view().data();
   for (const int i : movers_) {
-    FreeMover& mover = p_.free[static_cast<std::size_t>(i)];
+    FreeMover& mover = p_.free[i];
     mover.update();
     Eigen::Map<Vector6>(r + place_of(i)) = mover.residual();
   }
@@ -249,7 +246,7 @@ double SmoothIsland::evaluate() {
     for (std::size_t i = 0; i < 2; ++i) {
       const SideBody& body = slot.sides[i];
       if (body.kind == Kind::free) {
-        const FreeMover& mover = p_.free[static_cast<std::size_t>(body.index)];
+        const FreeMover& mover = p_.free[body.index];
         velocities[i] = {mover.velocity_at(x) / slot.units.speed, mover.W * (slot.units.length / slot.units.speed)};
       }
       if (body.kind == Kind::tree) {
@@ -269,7 +266,7 @@ double SmoothIsland::evaluate() {
 Vector6 SmoothIsland::velocity_after(int mover) const {
   Vector6 residual = Vector6::Zero();
   if (alone_) residual = residual_.view().segment<6>(place_of(mover));
-  return p_.free[static_cast<std::size_t>(mover)].velocity_after(residual);
+  return p_.free[mover].velocity_after(residual);
 }
 
 void SmoothIsland::velocities(double* v) const {
@@ -281,7 +278,7 @@ void SmoothIsland::velocities(double* v) const {
 
 void SmoothIsland::velocity_changes(const double* x, double* v) const {
   for (const int i : movers_) {
-    const FreeMover& mover = p_.free[static_cast<std::size_t>(i)];
+    const FreeMover& mover = p_.free[i];
     const Matrix3 Rt = mover.X_WL.R.transpose();
     const double* at = x + place_of(i);
     Vector6 own;
@@ -300,35 +297,34 @@ void SmoothIsland::velocity_changes(const double* x, double* v) const {
 /// dv += what an impulse on B (pair's units) gives by the columns of the last factors.
 void SmoothIsland::add_response(const PairSlot& slot, const Vector6& W, double* dv) const {
   for (int i = 0; i < 2; ++i) {
-    const SideBody& body = slot.sides[static_cast<std::size_t>(i)];
+    const SideBody& body = slot.sides[i];
     const Vector6 own = sign_of(i) * W;
-    if (body.kind == Kind::free)
-      Eigen::Map<Vector6>(dv + place_of(body.index)) += slot.free[static_cast<std::size_t>(i)].force * own;
+    if (body.kind == Kind::free) Eigen::Map<Vector6>(dv + place_of(body.index)) += slot.free[i].force * own;
     if (body.kind == Kind::tree) {
-      const TreeMover::Columns& columns = slot.tree[static_cast<std::size_t>(i)];
+      const TreeMover::Columns& columns = slot.tree[i];
       const std::span<const int> way = way_of(p_.tree->model(), body.index);
       for (int k = 0; k < columns.count; ++k)
-        dv[tree_place() + p_.tree->place(way[static_cast<std::size_t>(k)])] += columns.force.col(k).dot(own);
+        dv[tree_place() + p_.tree->place(way[k])] += columns.force.col(k).dot(own);
     }
   }
 }
 
-/// Of a side, along the last dv.
+/// Motion of a side along the last dv.
 SmoothIsland::Motion SmoothIsland::motion(const PairSlot& slot, int i) const {
-  const SideBody& body = slot.sides[static_cast<std::size_t>(i)];
+  const SideBody& body = slot.sides[i];
   const double* dv = dv_.view().data();
   Motion out{Vector6::Zero(), Vector6::Zero()};
   if (body.kind == Kind::free) {
-    const FreeColumns& columns = slot.free[static_cast<std::size_t>(i)];
+    const FreeColumns& columns = slot.free[i];
     const Eigen::Map<const Vector6> own(dv + place_of(body.index));
     out.xi.noalias() = columns.xi * own;
     out.dU.noalias() = columns.U * own;
   }
   if (body.kind == Kind::tree) {
-    const TreeMover::Columns& columns = slot.tree[static_cast<std::size_t>(i)];
+    const TreeMover::Columns& columns = slot.tree[i];
     const std::span<const int> way = way_of(p_.tree->model(), body.index);
     for (int k = 0; k < columns.count; ++k) {
-      const double own = dv[tree_place() + p_.tree->place(way[static_cast<std::size_t>(k)])];
+      const double own = dv[tree_place() + p_.tree->place(way[k])];
       out.xi += own * columns.xi.col(k);
       out.dU += own * columns.U.col(k);
     }
@@ -389,7 +385,7 @@ void SmoothIsland::correct(std::span<const double> r, double second_order, std::
 
 void SmoothIsland::save() {
   for (const int i : movers_) {
-    FreeMover& mover = p_.free[static_cast<std::size_t>(i)];
+    FreeMover& mover = p_.free[i];
     mover.V_saved = mover.V;
     mover.W_saved = mover.W;
   }
@@ -410,7 +406,7 @@ void SmoothIsland::save() {
 void SmoothIsland::advance(double a) {
   const double* dv = dv_.view().data();
   for (const int i : movers_) {
-    FreeMover& mover = p_.free[static_cast<std::size_t>(i)];
+    FreeMover& mover = p_.free[i];
     const double* own = dv + place_of(i);
     const double speed = mover.units.speed;
     mover.V = mover.V_saved + (a * speed) * Eigen::Map<const Vector3>(own);
@@ -418,7 +414,7 @@ void SmoothIsland::advance(double a) {
   }
   if (with_tree_) {
     for (int i = 0; i < p_.tree->size(); ++i) {
-      const int dof = p_.tree->dofs()[static_cast<std::size_t>(i)];
+      const int dof = p_.tree->dofs()[i];
       p_.tree->v[dof] = p_.tree->v_saved[dof] + a * p_.units->velocity(dof) * dv[tree_place() + i];
     }
     for (std::size_t i = 0; i < p_.lambda.size(); ++i)
@@ -441,7 +437,7 @@ void SmoothIsland::advance(double a) {
 template <class On>
 void SmoothIsland::for_each_part(On&& on) const {
   for (const int i : movers_) {
-    FreeMover& mover = p_.free[static_cast<std::size_t>(i)];
+    FreeMover& mover = p_.free[i];
     on(mover.V.data(), std::size_t{3});
     on(mover.W.data(), std::size_t{3});
   }

@@ -14,20 +14,20 @@
 #include <memory>
 #include <vector>
 
-#include "tangere/contact/smooth/internal/bilevel.hpp"
 #include "tangere/contact/smooth/free_mover.hpp"
+#include "tangere/contact/smooth/internal/bilevel.hpp"
 #include "tangere/contact/smooth/internal/rebound.hpp"
 #include "tangere/contact/smooth/internal/smooth_equality.hpp"
 #include "tangere/contact/smooth/internal/smooth_pair.hpp"
-#include "tangere/contact/smooth/smooth_warm_start.hpp"
 #include "tangere/contact/smooth/internal/tree_mover.hpp"
+#include "tangere/contact/smooth/smooth_warm_start.hpp"
 #include "tangere/math/aligned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 #include "tangere/solvers/ncp/ncp.hpp"
 
 namespace tangere {
 
-/// What carries a side of a pair.
+/// The body that carries a side of a pair.
 struct SideBody {
   enum class Kind { fixed, free, tree };
   Kind kind = Kind::fixed;
@@ -119,7 +119,7 @@ struct JointRow {
   double kept = 0.0;
   double kept_slope = 0.0;
   double kept_speed = 0.0;
-  /// Of limits, in units (SmoothOptions::compliance).
+  /// Compliance of limits, in units (SmoothOptions::compliance).
   double compliance = 0.0;
   int first_row = 0;
   double residual = 0.0;
@@ -135,10 +135,10 @@ struct SmoothProblem {
   /// In use; the vector is larger, its entries keep their memory.
   std::vector<PairSlot> pairs;
   std::size_t num_pairs = 0;
-  /// Of the pairs that may bounce or overlap; larger than their number, likewise.
+  /// Rebounds of the pairs that may bounce or overlap; the vector may be longer than their number.
   std::vector<Rebound> rebounds;
   std::vector<JointRow> joint_rows;
-  /// Of the trees, and their impulses one after another.
+  /// Loops and mimics of the trees, and their impulses one after another.
   std::vector<SmoothEquality> equalities;
   AlignedVector lambda;
   AlignedVector lambda_saved;
@@ -200,14 +200,14 @@ class SmoothIsland final : public NcpProblem {
   void read(const std::vector<double>& y) override;
 
   [[nodiscard]] int num_velocities() const { return n_; }
-  /// Those and the impulses of loops and mimics, which come after them.
+  /// Velocities, then the impulses of loops and mimics.
   [[nodiscard]] int num_unknowns() const { return n_ + num_equalities_; }
   [[nodiscard]] std::size_t first_pair() const { return first_pair_; }
   [[nodiscard]] std::size_t last_pair() const { return last_pair_; }
   [[nodiscard]] std::span<const int> movers() const { return movers_; }
   [[nodiscard]] bool with_tree() const { return with_tree_; }
   [[nodiscard]] int tree_place() const { return 6 * static_cast<int>(movers_.size()); }
-  [[nodiscard]] int place_of(int mover) const { return place_of_mover_[static_cast<std::size_t>(mover)]; }
+  [[nodiscard]] int place_of(int mover) const { return place_of_mover_[mover]; }
   /// v̂ of a free mover, by the last `evaluate`. Where nothing from outside pushes the island it is by the impulses, so
   /// that momentum is kept to rounding; else by V and W, whose error contact makes smaller than that of impulses.
   [[nodiscard]] Vector6 velocity_after(int mover) const;
@@ -225,7 +225,7 @@ class SmoothIsland final : public NcpProblem {
   void place_pair(PairSlot& slot);
   /// r += sign (momenta that an impulse (pair's units) on B, and its opposite on A, gives).
   void add_impulse(const PairSlot& slot, const Vector6& W, double sign, double* r) const;
-  /// Where a coordinate of the model is among the island's velocities; it must be one of them.
+  /// Index of a model's coordinate among the island's velocities; it must be one of them.
   [[nodiscard]] int place_of_dof(const SideBody& body, int dof) const;
 
  private:

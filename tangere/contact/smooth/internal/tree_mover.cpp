@@ -11,7 +11,7 @@ namespace tangere {
 TreeMover::TreeMover(const Model& model, const CoordinateUnits& units, std::vector<int> dofs)
     : model_(model), units_(units), data_(model), velocities_(model), dofs_(std::move(dofs)) {
   places_.assign(static_cast<std::size_t>(model.nv()), -1);
-  for (std::size_t i = 0; i < dofs_.size(); ++i) places_[static_cast<std::size_t>(dofs_[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < dofs_.size(); ++i) places_[dofs_[i]] = static_cast<int>(i);
   for (const Joint& joint : model.joints()) {
     if (joint.nq == joint.nv || place(joint.first_v) < 0) continue;
     Turning turn;
@@ -37,8 +37,8 @@ void TreeMover::begin(VectorArgument q, const MatrixX& M, VectorArgument diagona
   v_free_ = v_free;
   v.setZero();
   for (int i = 0; i < size(); ++i) {
-    const int row = dofs_[static_cast<std::size_t>(i)];
-    for (int j = 0; j < size(); ++j) M_(i, j) = M(row, dofs_[static_cast<std::size_t>(j)]);
+    const int row = dofs_[i];
+    for (int j = 0; j < size(); ++j) M_(i, j) = M(row, dofs_[j]);
     M_(i, i) += diagonal[row];
   }
 }
@@ -64,18 +64,17 @@ void TreeMover::residual(double* r) const {
   for (int i = 0; i < size(); ++i) {
     double sum = 0.0;
     for (int j = 0; j < size(); ++j) {
-      const int dof = dofs_[static_cast<std::size_t>(j)];
+      const int dof = dofs_[j];
       sum += M_(i, j) * (v[dof] - v_free_[dof]);
     }
-    r[i] = sum / units_.momentum(dofs_[static_cast<std::size_t>(i)]);
+    r[i] = sum / units_.momentum(dofs_[i]);
   }
 }
 
 void TreeMover::add_matrix(double* S, std::ptrdiff_t width) const {
   for (int i = 0; i < size(); ++i) {
-    const double unit = 1.0 / units_.momentum(dofs_[static_cast<std::size_t>(i)]);
-    for (int j = 0; j < size(); ++j)
-      S[i * width + j] += M_(i, j) * unit * units_.velocity(dofs_[static_cast<std::size_t>(j)]);
+    const double unit = 1.0 / units_.momentum(dofs_[i]);
+    for (int j = 0; j < size(); ++j) S[i * width + j] += M_(i, j) * unit * units_.velocity(dofs_[j]);
   }
 }
 
@@ -120,14 +119,14 @@ void TreeMover::columns(int body, const Vector3& x, const Vector6& W, const Unit
   const Vector3 F = W.head<3>();
   const Vector3 torque = W.tail<3>();
   for (int k = 0; k < n; ++k) {
-    const int link = links.link_of_dof[static_cast<std::size_t>(way[static_cast<std::size_t>(k)])];
+    const int link = links.link_of_dof[way[k]];
     const Vector3 linear = S.col(k).head<3>();
     const Vector3 angular = S.col(k).tail<3>();
     Vector6 by_S;
     by_S << angular.cross(F), linear.cross(F) + angular.cross(torque);
     for (int j = 0; j < n; ++j) {
       // on one way, links are numbered from the root
-      const bool carried = links.link_of_dof[static_cast<std::size_t>(way[static_cast<std::size_t>(j)])] <= link;
+      const bool carried = links.link_of_dof[way[j]] <= link;
       out.turning_q(k, j) = carried ? by_S.dot(S.col(j)) : 0.0;
     }
   }
@@ -147,7 +146,7 @@ void TreeMover::columns(int body, const Vector3& x, const Vector6& W, const Unit
   }
   for (const Turning& turn : turning_) {
     int at = 0;
-    while (at < n && way[static_cast<std::size_t>(at)] != turn.angular) ++at;
+    while (at < n && way[at] != turn.angular) ++at;
     if (at == n) continue;
     using SixByThree = Eigen::Matrix<double, 6, 3>;
     const SixByThree S_a = S.middleCols<3>(at);
@@ -185,7 +184,7 @@ void TreeMover::columns(int body, const Vector3& x, const Vector6& W, const Unit
   const double inverse_length = 1.0 / unit.length;
   const double inverse_speed = 1.0 / unit.speed;
   for (int k = 0; k < n; ++k) {
-    const int dof = way[static_cast<std::size_t>(k)];
+    const int dof = way[k];
     const double velocity = units_.velocity(dof);
     const double momentum = 1.0 / units_.momentum(dof);
     xi.col(k).head<3>() *= velocity * inverse_length;
@@ -208,13 +207,13 @@ void TreeMover::turning_by_next(int body, const Columns& columns, MatrixX& out) 
   for (const Turning& turn : turning_) {
     if (turn.linear < 0) continue;
     for (int k = 0; k < n; ++k)
-      if (way[static_cast<std::size_t>(k)] == turn.linear)
+      if (way[k] == turn.linear)
         for (int j = 0; j < n; ++j) {
           const Vector3 rows = out.block<3, 1>(k, j);
           out.block<3, 1>(k, j) = turn.X * rows;
         }
   }
-  for (int k = 0; k < n; ++k) out.row(k) /= units_.momentum(way[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < n; ++k) out.row(k) /= units_.momentum(way[k]);
 }
 
 }  // namespace tangere

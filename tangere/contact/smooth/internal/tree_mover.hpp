@@ -24,7 +24,7 @@ class TreeMover {
   [[nodiscard]] int size() const { return static_cast<int>(dofs_.size()); }
   [[nodiscard]] std::span<const int> dofs() const { return dofs_; }
   /// The place of a model's coordinate among the tree's; -1 for others.
-  [[nodiscard]] int place(int dof) const { return places_[static_cast<std::size_t>(dof)]; }
+  [[nodiscard]] int place(int dof) const { return places_[dof]; }
 
   /// M (dense, of the whole model) with what is added to its diagonal.
   void begin(VectorArgument q, const MatrixX& M, VectorArgument diagonal, VectorArgument v_free, double time_step);

@@ -88,8 +88,9 @@ TriangleMesh read_with_assimp(const std::filesystem::path& file) {
 namespace tangere::internal {
 
 TriangleMesh read_with_assimp(const std::filesystem::path& file) {
-  throw InputError(file.string(),
-                   "this build reads OBJ and STL only: build with TANGERE_ASSIMP=ON and libassimp-dev for COLLADA and glTF");
+  throw InputError(
+      file.string(),
+      "this build reads OBJ and STL only: build with TANGERE_ASSIMP=ON and libassimp-dev for COLLADA and glTF");
 }
 
 }  // namespace tangere::internal

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "tangere/io/text/json_reader.hpp"
 #include "tangere/io/mesh/internal/mesh_parsers.hpp"
+#include "tangere/io/text/json_reader.hpp"
 #include "tangere/io/text/text.hpp"
 #include "tangere/io/text/xml_file.hpp"
 #include "tangere/math/error.hpp"
@@ -23,7 +23,7 @@ namespace {
 // nodes
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What is below each node, by number, and who says what is wrong with one.
+/// Children of each node by number, and the texts of errors.
 struct NodeGraph {
   std::vector<std::vector<int>> below;
   std::function<void(int node, const std::string& reason)> fail;
@@ -41,13 +41,13 @@ class NodeWalk {
  private:
   struct Seen {
     bool open = false;
-    /// Of the node and what is below it; 0 while that is not known.
+    /// Depth of the node's subtree; 0 while that is not known.
     int depth = 0;
     double count = 1.0;
   };
 
   const Seen& visit(int node, int level) {
-    Seen& seen = seen_[static_cast<std::size_t>(node)];
+    Seen& seen = seen_[node];
     if (seen.open) graph_.fail(node, "is below itself");
     if (level + std::max(seen.depth, 1) - 1 > kMaxMeshNodeDepth)
       graph_.fail(node, "is nested deeper than " + std::to_string(kMaxMeshNodeDepth) + " nodes");
@@ -55,7 +55,7 @@ class NodeWalk {
 
     seen.open = true;
     int deepest = 0;
-    for (const int child : graph_.below[static_cast<std::size_t>(node)]) {
+    for (const int child : graph_.below[node]) {
       const Seen& part = visit(child, level + 1);
       deepest = std::max(deepest, part.depth);
       seen.count += part.count;
@@ -189,7 +189,7 @@ void check_nodes(const XmlElement& root) {
       graph.below.emplace_back();
       for (const char* attribute : {"id", "name"})
         if (const auto name = element.find_text(attribute)) by_name.emplace(*name, node);
-      if (parent >= 0) graph.below[static_cast<std::size_t>(parent)].push_back(node);
+      if (parent >= 0) graph.below[parent].push_back(node);
     } else if (element.name() == "instance_node" && parent >= 0) {
       const std::string url = element.find_text("url").value_or("");
       instances.emplace_back(parent, url.substr(url.starts_with('#') ? 1 : 0));
@@ -199,9 +199,9 @@ void check_nodes(const XmlElement& root) {
   add(root, -1);
   for (const auto& [node, url] : instances) {
     const auto [first, last] = by_name.equal_range(url);
-    for (auto each = first; each != last; ++each) graph.below[static_cast<std::size_t>(node)].push_back(each->second);
+    for (auto each = first; each != last; ++each) graph.below[node].push_back(each->second);
   }
-  graph.fail = [&](int node, const std::string& reason) { nodes[static_cast<std::size_t>(node)].fail(reason); };
+  graph.fail = [&](int node, const std::string& reason) { nodes[node].fail(reason); };
   NodeWalk(graph).check_all();
 }
 
@@ -255,7 +255,7 @@ void check_nodes(const JsonValue& root) {
     if (!children) continue;
     for (std::size_t k = 0; k < children->size(); ++k) below.push_back((*children)[k].integer(0, count - 1));
   }
-  graph.fail = [&](int node, const std::string& reason) { (*nodes)[static_cast<std::size_t>(node)].fail(reason); };
+  graph.fail = [&](int node, const std::string& reason) { (*nodes)[node].fail(reason); };
   NodeWalk(graph).check_all();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Where the meshes of a robot file are. Private to io.
+/// Finds the meshes of a robot file. Private to io.
 
 #include <filesystem>
 #include <string>
@@ -10,7 +10,7 @@ namespace tangere::internal {
 
 struct FoundMesh {
   std::filesystem::path path;
-  /// What somebody should know about where it was; empty if that is where its name says.
+  /// A remark if the mesh was not where its name says; else empty.
   std::string remark;
 };
 

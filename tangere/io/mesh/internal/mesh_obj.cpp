@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tangere/io/mesh_file.hpp"
 #include "tangere/io/mesh/internal/mesh_parsers.hpp"
+#include "tangere/io/mesh_file.hpp"
 #include "tangere/io/text/text.hpp"
 
 namespace tangere::internal {
@@ -114,7 +114,7 @@ class ObjParser {
   std::vector<Notice>* notices_;
   std::set<std::string> reported_;
   TriangleMesh mesh_;
-  /// Where each triangle was read.
+  /// Line of the file that each triangle was read from.
   std::vector<int> triangle_lines_;
   std::string joined_;
   int start_ = 0;

@@ -12,7 +12,7 @@
 
 namespace tangere::internal {
 
-/// What is in a file, as it stands there; indices are valid and numbers finite. `name` is what errors start with.
+/// Contents of a mesh file, unchanged; indices are valid and numbers finite. Errors start with `name`.
 /// Statements of an OBJ file that are not understood are added to the notices, once each.
 [[nodiscard]] TriangleMesh parse_obj(std::string_view text, const std::string& name,
                                      std::vector<Notice>* notices = nullptr);

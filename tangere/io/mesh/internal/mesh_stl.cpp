@@ -7,9 +7,9 @@
 #include <cstring>
 #include <string>
 
-#include "tangere/math/check.hpp"
 #include "tangere/io/mesh/internal/mesh_parsers.hpp"
 #include "tangere/io/text/text.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere::internal {
 namespace {
@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "binary STL is little-
 
 constexpr std::size_t kHeader = 84;
 constexpr std::size_t kFacet = 50;
-/// Of a facet: after its normal.
+/// Offset of a facet's corners, after its normal.
 constexpr std::size_t kCorners = 12;
 
 bool same_word(std::string_view word, std::string_view lower_case) {

@@ -72,7 +72,7 @@ class Document {
     json_[list].push_back(std::move(entry));
     return static_cast<int>(json_[list].size()) - 1;
   }
-  Json& entry(const char* list, int index) { return json_[list][static_cast<std::size_t>(index)]; }
+  Json& entry(const char* list, int index) { return json_[list][index]; }
 
   /// `width` floats an element; with the range of each where the standard wants it.
   int add_floats(const std::vector<float>& values, std::size_t width, const char* type, bool with_range, int target) {
@@ -138,9 +138,9 @@ std::vector<float> vertex_normals(const TriangleMesh& mesh) {
   std::vector<Vector3> sums(mesh.vertices.size(), Vector3::Zero());
   for (const auto& triangle : mesh.triangles) {
     std::array<Vector3, 3> p;
-    for (std::size_t k = 0; k < 3; ++k) p[k] = mesh.vertices[static_cast<std::size_t>(triangle[k])];
+    for (std::size_t k = 0; k < 3; ++k) p[k] = mesh.vertices[triangle[k]];
     const Vector3 area = (p[1] - p[0]).cross(p[2] - p[0]);
-    for (const int corner : triangle) sums[static_cast<std::size_t>(corner)] += area;
+    for (const int corner : triangle) sums[corner] += area;
   }
   std::vector<float> normals;
   for (const Vector3& sum : sums)
@@ -231,7 +231,7 @@ class Exporter {
                                              {"mesh", mesh_index(shape, drawn)},
                                              {"translation", numbers(shape.X_BS.p, shape.name)},
                                              {"rotation", numbers(shape.X_BS.quaternion(), shape.name)}});
-    Json& body = document_.entry("nodes", bodies_[static_cast<std::size_t>(shape.body)]);
+    Json& body = document_.entry("nodes", bodies_[shape.body]);
     if (!body.contains("children")) body["children"] = Json::array();
     body["children"].push_back(node);
   }
@@ -266,7 +266,7 @@ class Exporter {
     return shape.X_BS.p.norm() + size;
   }
 
-  /// Where they are in the first frame.
+  /// Places the bodies as in the first frame.
   void place_bodies() {
     if (recording_.frames.empty()) return;
     for (std::size_t b = 0; b < bodies_.size(); ++b) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tangere/math/check.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere::internal {
 namespace {
@@ -94,7 +94,7 @@ bool read_law(MjcfReader& reader, const MjcfAttributes& attributes, Actuator& ac
   return false;
 }
 
-/// Where it acts; false (and reported) if that is not one coordinate of a joint.
+/// Reads the coordinate it acts on; false (and reported) if that is not one coordinate of a joint.
 bool read_transmission(MjcfReader& reader, const MjcfAttributes& attributes, const Model& model, Actuator& actuator) {
   const XmlElement& element = attributes.element();
   for (const char* other : {"tendon", "site", "body", "cranksite", "jointinparent"}) {
@@ -162,7 +162,7 @@ std::optional<Actuator> read_actuator(MjcfReader& reader, const XmlElement& elem
 // keyframes
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Where the file has everything, as MuJoCo counts: w x y z.
+/// The configuration of the file in MuJoCo's order: quaternions w x y z.
 VectorX initial_qpos(const MjcfReader& reader, const Model& model) {
   VectorX q = VectorX::Zero(model.nq());
   for (const MjcfBody& body : reader.bodies) {
@@ -230,7 +230,7 @@ std::vector<Keyframe> read_keyframes(MjcfReader& reader, const std::vector<XmlEl
     to_our_state(reader, model, element, key.q, key.v);
     Eigen::Index at = 0;
     for (int i = 0; i < num_controls; ++i)
-      if (actuators[static_cast<std::size_t>(i)]) key.control[at++] = u[i];
+      if (actuators[i]) key.control[at++] = u[i];
     return key;
   };
 

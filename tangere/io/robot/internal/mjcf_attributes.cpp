@@ -191,7 +191,7 @@ void MjcfDefaults::read_into(int index, const XmlElement& element, MjcfFiles& fi
       classes_.push_back({name, index, {}});
       read_into(inner, child, files, depth + 1);
     } else if (std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds)) {
-      classes_[static_cast<std::size_t>(index)].elements.push_back(child);
+      classes_[index].elements.push_back(child);
     } else {
       child.mark_unused();
     }
@@ -208,8 +208,8 @@ MjcfAttributes MjcfDefaults::of(const XmlElement& element, std::initializer_list
   require_class(element, "class");
   const std::string name = element.find_text("class").value_or(inherited);
   std::vector<XmlElement> sources{element};
-  for (int i = name.empty() ? 0 : find(name); i >= 0; i = classes_[static_cast<std::size_t>(i)].parent) {
-    const std::vector<XmlElement>& elements = classes_[static_cast<std::size_t>(i)].elements;
+  for (int i = name.empty() ? 0 : find(name); i >= 0; i = classes_[i].parent) {
+    const std::vector<XmlElement>& elements = classes_[i].elements;
     // the last one said rules
     for (auto e = elements.rbegin(); e != elements.rend(); ++e)
       if (std::find(kinds.begin(), kinds.end(), e->name()) != kinds.end()) sources.push_back(*e);
@@ -316,7 +316,7 @@ std::optional<Matrix3> find_quaternion(const XmlElement& element) {
 Matrix3 rotation_of_euler(const Vector3& angles, const MjcfSettings& settings) {
   Matrix3 R = Matrix3::Identity();
   for (int i = 0; i < 3; ++i) {
-    const char letter = settings.euler[static_cast<std::size_t>(i)];
+    const char letter = settings.euler[i];
     const bool moving = letter >= 'x';
     const Matrix3 turn =
         Eigen::AngleAxisd(settings.angle(angles[i]), Vector3::Unit(letter - (moving ? 'x' : 'X'))).toRotationMatrix();

@@ -22,12 +22,12 @@ class MjcfFiles {
   MjcfFiles(XmlDocument main, const std::filesystem::path& file);
 
   [[nodiscard]] XmlElement root() const { return documents_.front().document.root(); }
-  /// Where names of other files are looked for.
+  /// The folder in which names of other files are looked for.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   /// The children of an element, with the contents of the file in the place of each <include>. A file can be included
   /// once.
   [[nodiscard]] std::vector<XmlElement> children(const XmlElement& parent);
-  /// What nobody asked for, in all files.
+  /// Notices of everything in all files that nobody asked for.
   [[nodiscard]] std::vector<Notice> unused() const;
 
  private:
@@ -41,7 +41,7 @@ class MjcfFiles {
   [[nodiscard]] XmlElement included(const XmlElement& include);
 
   std::filesystem::path folder_;
-  /// Of all included files.
+  /// Size of all included files together.
   std::uintmax_t bytes_ = 0;
   // the main file first
   std::vector<Document> documents_;

@@ -5,9 +5,9 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 
-#include "tangere/math/check.hpp"
 #include "tangere/io/robot/internal/mend.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere::internal {
 namespace {
@@ -116,14 +116,14 @@ MassProperties read_inertial(const MjcfReader& reader, const XmlElement& element
   return posed(inertial, X);
 }
 
-/// What is around an element of the tree.
+/// The surroundings of an element of the tree.
 struct Surroundings {
   int body;
   /// The class of `childclass`.
   std::string inherited;
   /// The frame that poses are given in.
   Pose X_BF;
-  /// Of the element, the root counted as 1, through all files.
+  /// Depth of the element through all files; the root has 1.
   int depth;
 };
 
@@ -160,7 +160,7 @@ void read_body(MjcfReader& reader, const XmlElement& element, const Surroundings
   read_contents(reader, element, {index, around.inherited, Pose(), around.depth + 1});
 }
 
-/// What is in a body or in a frame of it.
+/// Reads the contents of a body or of a frame in it.
 void read_contents(MjcfReader& reader, const XmlElement& element, Surroundings around) {
   reader.defaults.require_class(element, "childclass");
   around.inherited = element.find_text("childclass").value_or(around.inherited);
@@ -215,7 +215,7 @@ void read_replicas(MjcfReader& reader, const XmlElement& element, Surroundings a
   reader.name_suffix = outer;
 }
 
-/// Of the geoms that count for the inertia of their body.
+/// Mass properties of the geoms that count for the inertia of their body.
 std::vector<MassProperties> parts_of(const MjcfBody& body, const MjcfSettings& settings) {
   std::vector<MassProperties> parts;
   for (const MjcfGeom& geom : body.geoms)
@@ -247,7 +247,7 @@ const MjcfSite& MjcfReader::site_named(const XmlElement& element, const char* at
   const std::string name = element.text(attribute);
   const auto found = site_by_name.find(name);
   if (found == site_by_name.end()) element.fail(attribute, "there is no site '" + name + "'");
-  return sites[static_cast<std::size_t>(found->second)];
+  return sites[found->second];
 }
 
 int MjcfReader::body_named(const XmlElement& element, const char* attribute) const {
@@ -261,7 +261,7 @@ MjcfJoint* MjcfReader::find_joint(const std::string& name) {
   const auto found = joint_by_name.find(name);
   if (found == joint_by_name.end()) return nullptr;
   const auto [body, index] = found->second;
-  return &bodies[static_cast<std::size_t>(body)].joints[index];
+  return &bodies[body].joints[index];
 }
 
 std::optional<Eigen::Vector2d> MjcfReader::counted_range(const MjcfAttributes& attributes, const char* limited,

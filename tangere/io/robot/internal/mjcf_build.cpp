@@ -9,10 +9,10 @@
 
 #include <Eigen/Geometry>
 
-#include "tangere/math/check.hpp"
 #include "tangere/io/robot/internal/mend.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
 #include "tangere/io/robot/internal/unit_check.hpp"
+#include "tangere/math/check.hpp"
 #include "tangere/multibody/model_check.hpp"
 
 namespace tangere::internal {
@@ -20,7 +20,7 @@ namespace {
 
 /// MuJoCo draws these groups unless told otherwise; the others hold what only collides.
 constexpr int kDrawnGroups = 3;
-/// Of so many kinds of contype and conaffinity every two are compared.
+/// Most kinds of contype and conaffinity of which every two are compared.
 constexpr std::size_t kMostKindsCompared = 1000;
 
 void name_everything(MjcfReader& reader, std::set<std::string>& body_names, std::set<std::string>& joint_names) {
@@ -117,7 +117,7 @@ std::vector<int> weld_groups(const MjcfReader& reader) {
   std::vector<int> weld(reader.bodies.size(), 0);
   for (std::size_t i = 1; i < weld.size(); ++i) {
     const MjcfBody& body = reader.bodies[i];
-    weld[i] = body.joints.empty() ? weld[static_cast<std::size_t>(body.parent)] : static_cast<int>(i);
+    weld[i] = body.joints.empty() ? weld[body.parent] : static_cast<int>(i);
   }
   return weld;
 }
@@ -137,7 +137,7 @@ void exclude_neighbours(MjcfReader& reader, const std::vector<int>& weld, ModelB
   for (const auto& [w, group] : groups) {
     if (w == 0) continue;
     const int parent = reader.body(w).parent;
-    const int above = weld[static_cast<std::size_t>(parent)];
+    const int above = weld[parent];
     if (above != 0) {
       const auto found = groups.find(above);
       if (found == groups.end()) continue;

@@ -143,12 +143,12 @@ void MjcfGeomWriter::write_assets(XmlText& out) const {
 }
 
 void MjcfGeomWriter::write_geoms(XmlText& out, int body) const {
-  for (const Geom& geom : geoms_[static_cast<std::size_t>(body)]) {
+  for (const Geom& geom : geoms_[body]) {
     out.open("geom");
     if (!geom.name.empty()) out.text("name", geom.name);
     out.text("type", geom.type);
     if (geom.mesh >= 0)
-      out.text("mesh", meshes_[static_cast<std::size_t>(geom.mesh)].name);
+      out.text("mesh", meshes_[geom.mesh].name);
     else
       out.numbers("size", geom.size);
     out.pose(geom.X);

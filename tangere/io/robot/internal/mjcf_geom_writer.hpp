@@ -27,7 +27,7 @@ class MjcfGeomWriter {
     std::string type;
     VectorX size;
     Pose X;
-    /// Of a mesh geom.
+    /// Mesh geoms only: index of the mesh.
     int mesh = -1;
     const CollisionShape* collides = nullptr;
     const VisualShape* seen = nullptr;

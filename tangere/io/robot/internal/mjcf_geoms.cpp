@@ -8,11 +8,11 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "tangere/math/check.hpp"
 #include "tangere/geometry/hull.hpp"
 #include "tangere/io/mesh_file.hpp"
 #include "tangere/io/robot/internal/mjcf_mesh_inertia.hpp"
 #include "tangere/io/robot/internal/mjcf_parts.hpp"
+#include "tangere/math/check.hpp"
 
 namespace tangere::internal {
 namespace {
@@ -36,7 +36,7 @@ TriangleMesh inline_mesh(const XmlElement& element, const Vector3& scale) {
   const std::optional<VectorX> faces = element.find_numbers("face");
   if (!faces) {
     MatrixX3 points(count, 3);
-    for (int i = 0; i < count; ++i) points.row(i) = mesh.vertices[static_cast<std::size_t>(i)].transpose();
+    for (int i = 0; i < count; ++i) points.row(i) = mesh.vertices[i].transpose();
     const Hull hull = element.located([&] { return hull_of_points(points); });
     mesh.vertices.clear();
     for (Eigen::Index i = 0; i < hull.vertices.rows(); ++i)
@@ -55,7 +55,7 @@ TriangleMesh inline_mesh(const XmlElement& element, const Vector3& scale) {
       if (!(index >= 0.0 && index < count) || index != std::floor(index))
         element.fail("face",
                      "must be indices of vertices, 0 to " + std::to_string(count - 1) + ", got " + to_text(index));
-      triangle[static_cast<std::size_t>(k)] = static_cast<int>(index);
+      triangle[k] = static_cast<int>(index);
     }
     if (mirrored) std::swap(triangle[1], triangle[2]);
     mesh.triangles.push_back(triangle);

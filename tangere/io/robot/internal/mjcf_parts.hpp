@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the MJCF reader has read before it becomes a model. Private to io.
+/// Contents of an MJCF file before they become a model. Private to io.
 ///
 /// The order is MuJoCo's: bodies depth first, body 0 the world.
 
@@ -83,14 +83,14 @@ struct MjcfBody {
   std::string name;
   int parent;
   Pose X_PB;
-  /// Where the file has it.
+  /// Pose in the file.
   Pose X_WB;
   std::vector<MjcfJoint> joints;
   std::vector<MjcfGeom> geoms;
   /// <inertial>, and what it says.
   std::optional<XmlElement> inertial_element{};
   std::optional<MassProperties> inertial{};
-  /// What it comes to.
+  /// The resulting inertia.
   MassProperties inertia{0.0, Vector3::Zero(), Matrix3::Zero()};
   /// In the model; kWorld for the world without geoms.
   int index = -1;
@@ -129,7 +129,7 @@ struct MjcfReader {
   void report(const XmlElement& element, std::string text, NoticeRank rank = NoticeRank::motion) {
     notices.push_back(element.notice(std::move(text), rank));
   }
-  [[nodiscard]] MjcfBody& body(int i) { return bodies[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] MjcfBody& body(int i) { return bodies[i]; }
   /// With what <replicate> puts behind it; empty if it has none.
   [[nodiscard]] std::string name_of(const XmlElement& element) const;
   /// The site called by an attribute; throws if there is none.

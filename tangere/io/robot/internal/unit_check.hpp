@@ -8,7 +8,7 @@
 
 namespace tangere::internal {
 
-/// What about a body cannot well be so in metres and kilograms, in words; empty if nothing. By factors of several tens
+/// A sentence if a body is implausible in metres and kilograms; else empty. By factors of several tens
 /// at least: units are wrong by a thousand or more, placeholders and simplified shapes by less.
 [[nodiscard]] std::string unit_remark(const BodySpec& body);
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "tangere/io/robot/internal/mend.hpp"
 #include "tangere/io/mesh_file.hpp"
+#include "tangere/io/robot/internal/mend.hpp"
 #include "tangere/io/robot/internal/unit_check.hpp"
 #include "tangere/io/robot/internal/urdf_parts.hpp"
 
@@ -35,7 +35,7 @@ MassProperties read_inertial(const XmlElement& inertial, bool strict, std::vecto
   return result;
 }
 
-/// What a <geometry> holds.
+/// The shape element in a <geometry>.
 XmlElement geometry_of(const XmlElement& owner) {
   const XmlElement geometry = owner.child("geometry");
   const std::vector<XmlElement> kinds = geometry.children();

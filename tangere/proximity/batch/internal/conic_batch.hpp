@@ -41,7 +41,7 @@ class LanePlan {
 
   /// A plan is made in three parts, of which the second waits for the memory of all pairs: threads share it.
   void begin(std::size_t num_pairs);
-  /// Of pairs one after the other; others may be looked at at the same time.
+  /// Adds pair `i`. Pairs of other plans may be added at the same time.
   void look_at(std::span<const PosedPair> pairs, std::size_t i, double smoothing);
   void finish();
 
@@ -60,7 +60,7 @@ class LanePlan {
     int num_orthant = 0;
   };
   struct Entry {
-    /// Of the structure; kSingle if the pair is not for lanes.
+    /// Key of the structure; kSingle if the pair is not for lanes.
     std::uint64_t key = 0;
     std::size_t index = 0;
     Side sides[2];

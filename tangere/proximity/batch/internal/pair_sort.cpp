@@ -23,7 +23,7 @@ void PairSorter::counting_pass(const std::vector<BodyPair>& from, std::vector<Bo
   for (const BodyPair& pair : from) ++starts_[static_cast<std::size_t>(pair.*key) + 1];
   for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
   for (const BodyPair& pair : from) {
-    to[static_cast<std::size_t>(starts_[static_cast<std::size_t>(pair.*key)]++)] = pair;
+    to[starts_[pair.*key]++] = pair;
   }
 }
 

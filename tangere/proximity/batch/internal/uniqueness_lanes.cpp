@@ -90,7 +90,7 @@ class LaneRank {
   Lane inverse_[kRoom];
 };
 
-/// What is large and what is small at the solutions, see uniqueness.cpp.
+/// Large and small quantities at the solutions, see uniqueness.cpp.
 struct LaneMeasure {
   Lane reach;
   Lane threshold;

@@ -8,7 +8,7 @@
 namespace tangere {
 namespace {
 
-/// Of the summed edges of a leaf block, by a box that moves in place.
+/// Most growth of a leaf block's summed edges by a box that moves in place.
 constexpr double kGrowthLimit = 1.5;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }

@@ -87,11 +87,11 @@ void BoxTree::for_each_overlap(const Aabb& box, F&& f) const {
   stack[size++] = {depth_ - 1, 0};
   while (size > 0) {
     const Node node = stack[--size];
-    unsigned hits = levels_[static_cast<std::size_t>(node.level)][static_cast<std::size_t>(node.block)].overlaps(box);
+    unsigned hits = levels_[node.level][node.block].overlaps(box);
     for (; hits != 0; hits &= hits - 1) {
       const int child = kWidth * node.block + std::countr_zero(hits);
       if (node.level == 0) {
-        f(ids_[static_cast<std::size_t>(child)]);
+        f(ids_[child]);
       } else {
         stack[size++] = {node.level - 1, child};
       }
@@ -107,13 +107,12 @@ void BoxTree::for_each_pair(F&& f) const {
     for_each_pair_of_blocks(a, a, f);
     if (depth_ == 1) continue;
     // the later blocks whose hulls overlap that of a
-    const Aabb hull = levels_[1][static_cast<std::size_t>(a / kWidth)].box(a % kWidth);
+    const Aabb hull = levels_[1][a / kWidth].box(a % kWidth);
     std::size_t size = 0;
     stack[size++] = {depth_ - 1, 0};
     while (size > 0) {
       const Node node = stack[--size];
-      unsigned hits =
-          levels_[static_cast<std::size_t>(node.level)][static_cast<std::size_t>(node.block)].overlaps(hull);
+      unsigned hits = levels_[node.level][node.block].overlaps(hull);
       // children that lie wholly before a + 1 were met from the other side
       const int first = ((a + 1) >> (3 * (node.level - 1))) - kWidth * node.block;
       if (first > 0) hits = first < kWidth ? hits & (~0u << first) : 0u;
@@ -131,12 +130,12 @@ void BoxTree::for_each_pair(F&& f) const {
 
 template <class F>
 void BoxTree::for_each_pair_of_blocks(int a, int b, F&& f) const {
-  const BoxBlock& block_a = levels_[0][static_cast<std::size_t>(a)];
-  const BoxBlock& block_b = levels_[0][static_cast<std::size_t>(b)];
+  const BoxBlock& block_a = levels_[0][a];
+  const BoxBlock& block_b = levels_[0][b];
   const int* ids_a = ids_.data() + kWidth * a;
   const int* ids_b = ids_.data() + kWidth * b;
   unsigned rows = 0xff;
-  if (a != b) rows = block_a.overlaps(levels_[1][static_cast<std::size_t>(b / kWidth)].box(b % kWidth));
+  if (a != b) rows = block_a.overlaps(levels_[1][b / kWidth].box(b % kWidth));
   for (; rows != 0; rows &= rows - 1) {
     const int i = std::countr_zero(rows);
     unsigned hits = block_b.overlaps(block_a.box(i));

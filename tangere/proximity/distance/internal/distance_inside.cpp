@@ -93,7 +93,7 @@ int DistanceSearch::nearest_open_face(const Shallowest& found, double tolerance)
   int nearest = -1;
   double lowest = std::numeric_limits<double>::infinity();
   for (int f = 0; f < num_faces_; ++f) {
-    const Face& face = faces_[static_cast<std::size_t>(f)];
+    const Face& face = faces_[f];
     // slivers are infinitely far
     if (!(face.distance < lowest)) continue;
     if (found.exact) {
@@ -131,8 +131,8 @@ void DistanceSearch::follow(Face& face, double tolerance, Shallowest& found) {
 /// no room.
 bool DistanceSearch::grow(int nearest, double tolerance, Shallowest& found) {
   // whatever rounding says, the face goes: what is above it sees it
-  faces_[static_cast<std::size_t>(nearest)].seen_above = -kSliverDistance;
-  const Face face = faces_[static_cast<std::size_t>(nearest)];
+  faces_[nearest].seen_above = -kSliverDistance;
+  const Face face = faces_[nearest];
   DistanceHit& hit = found.hit;
   const double lower = face.distance;
   const int slot = add_support(face.n, hit);
@@ -159,7 +159,7 @@ bool DistanceSearch::grow(int nearest, double tolerance, Shallowest& found) {
     std::copy_n(face.corner, 3, found.corners + 1);
     hit.distance = -depth;
     hit.n = face.n;
-    hit.point = vertices_[static_cast<std::size_t>(slot)];
+    hit.point = vertices_[slot];
     hit.num_pieces = 0;
     hit.flat_term = -1;
   }
@@ -197,7 +197,7 @@ void DistanceSearch::inside(double tolerance, Simplex& simplex, DistanceHit& hit
   while (num_vertices_ < kMostVertices - 2 * kMostTried) {
     nearest = nearest_open_face(found, tolerance);
     if (nearest < 0) break;
-    Face& face = faces_[static_cast<std::size_t>(nearest)];
+    Face& face = faces_[nearest];
     const bool hides_little = found.exact && face.distance >= found.below(kFollowedGap, core_extent);
     if (hides_little && face.followed == Followed::no) {
       follow(face, tolerance, found);

@@ -35,7 +35,7 @@ double value_ahead(const ActivePieces& active, const MinimaxStep& step) {
   return value;
 }
 
-/// Where the pieces met, and which they are.
+/// Notes the point at which the pieces met, and the pieces.
 void note(const ActivePieces& active, const Direction& n, DistanceHit& hit) {
   hit.n = n;
   hit.num_pieces = active.count;
@@ -63,8 +63,8 @@ bool DistanceSearch::same_pieces(const ActivePieces& active, const DistanceHit& 
   return true;
 }
 
-/// Of four pieces, the first and two others about d's foot: only where their gradients surround zero can they meet at a
-/// minimum. The one that is left out comes last.
+/// Chooses the first of four pieces and two others about d's foot: only if their gradients surround zero can they meet
+/// at a minimum. The one that is left out comes last.
 void DistanceSearch::choose_three(const Direction& n, int* slots) const {
   const Across axes(n);
   double x[kMostPieces + 1];
@@ -174,7 +174,7 @@ DistanceSearch::Descent DistanceSearch::newton(Direction n, const int* corners, 
 
 bool DistanceSearch::flat_disc(const Direction& n, DistanceHit& hit) {
   for (int k = 0; k < body.num_terms; ++k) {
-    const PlacedTerm& placed = body.terms[static_cast<std::size_t>(k)];
+    const PlacedTerm& placed = body.terms[k];
     if (placed.kind != SupportTerm::Kind::discs) continue;
     const Vec4 m = product(placed.rows, n.x, n.y, n.z);
     if (m[1] * m[1] + m[2] * m[2] > 0.3 * m[0] * m[0]) continue;

@@ -75,7 +75,7 @@ bool DistanceSearch::add_face(int i, int j, int k, double least) {
   const Vec4 f = from_d(k) - p;
   const Vec4 normal = cross3(e, f);
   const double length = std::sqrt(dot3(normal, normal));
-  Face& face = faces_[static_cast<std::size_t>(num_faces_++)];
+  Face& face = faces_[num_faces_++];
   face = Face{{i, j, k}};
   if (length > 0.0) {
     const double inverse = 1.0 / length;
@@ -123,7 +123,7 @@ DistanceSearch::Simplex DistanceSearch::foot_on_faces(const Direction& n, double
   Simplex best;
   double nearest = std::numeric_limits<double>::infinity();
   for (int f = 0; f < num_faces_; ++f) {
-    const Face& face = faces_[static_cast<std::size_t>(f)];
+    const Face& face = faces_[f];
     if (face.distance > highest || dot3(to_vec(face.n), to_vec(n)) < 1.0 - kSamePlane) continue;
     const Vec4 p[3] = {from_d(face.corner[0]), from_d(face.corner[1]), from_d(face.corner[2])};
     double w[3];
@@ -141,7 +141,7 @@ DistanceSearch::Simplex DistanceSearch::foot_on_faces(const Direction& n, double
 bool DistanceSearch::is_corner(int point) const {
   const Vec4 w = from_d(point);
   for (int f = 0; f < num_faces_; ++f) {
-    const Face& face = faces_[static_cast<std::size_t>(f)];
+    const Face& face = faces_[f];
     if (!face.is_seen_from(w)) continue;
     for (const int corner : face.corner) {
       const Vec4 apart = from_d(corner) - w;
@@ -156,11 +156,11 @@ bool DistanceSearch::add_corner(int corner, double least) {
   const Vec4 w = from_d(corner);
   horizon_.clear();
   for (int f = num_faces_ - 1; f >= 0; --f) {
-    if (faces_[static_cast<std::size_t>(f)].is_seen_from(w)) remove_face(f);
+    if (faces_[f].is_seen_from(w)) remove_face(f);
   }
   // slivers have no side to be seen from: left alone in the hole they would tear the surface, so they go with it
   for (int f = num_faces_ - 1; f >= 0 && num_slivers_ > 0; --f) {
-    const Face& face = faces_[static_cast<std::size_t>(f)];
+    const Face& face = faces_[f];
     if (!face.is_sliver() || !touches_horizon(face)) continue;
     remove_face(f);
     f = num_faces_;
@@ -173,10 +173,10 @@ bool DistanceSearch::add_corner(int corner, double least) {
 
 /// The last face takes its place.
 void DistanceSearch::remove_face(int f) {
-  Face& face = faces_[static_cast<std::size_t>(f)];
+  Face& face = faces_[f];
   num_slivers_ -= face.is_sliver() ? 1 : 0;
   for (int e = 0; e < 3; ++e) toggle_edge(face.corner[e], face.corner[(e + 1) % 3]);
-  face = faces_[static_cast<std::size_t>(--num_faces_)];
+  face = faces_[--num_faces_];
 }
 
 bool DistanceSearch::touches_horizon(const Face& face) const {
@@ -217,7 +217,7 @@ void DistanceSearch::first_faces(const Simplex& simplex) {
 
 double DistanceSearch::lowest_face() const {
   double lowest = std::numeric_limits<double>::infinity();
-  for (int f = 0; f < num_faces_; ++f) lowest = std::min(lowest, faces_[static_cast<std::size_t>(f)].distance);
+  for (int f = 0; f < num_faces_; ++f) lowest = std::min(lowest, faces_[f].distance);
   return lowest;
 }
 

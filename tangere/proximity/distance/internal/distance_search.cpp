@@ -43,12 +43,12 @@ Direction start_direction(const Direction& first, int start) {
 int DistanceSearch::add_support(const Direction& n, DistanceHit& hit) {
   ++hit.supports;
   const int slot = num_vertices_++;
-  vertices_[static_cast<std::size_t>(slot)] = body.core_support<true>(n, pieces_.data() + slot * body.num_terms);
+  vertices_[slot] = body.core_support<true>(n, pieces_.data() + slot * body.num_terms);
   return slot;
 }
 
 void DistanceSearch::copy_vertex(int from, int to) {
-  vertices_[static_cast<std::size_t>(to)] = vertices_[static_cast<std::size_t>(from)];
+  vertices_[to] = vertices_[from];
   std::copy_n(pieces(from), body.num_terms, pieces_.data() + to * body.num_terms);
 }
 
@@ -137,8 +137,7 @@ Direction DistanceSearch::normal_of(const Simplex& simplex, Vec4 y, double lengt
 
 bool DistanceSearch::is_corner_of(const Simplex& simplex, int slot) const {
   for (int i = 0; i < simplex.count; ++i) {
-    const Vec4 apart =
-        vertices_[static_cast<std::size_t>(simplex.slot[i])].v - vertices_[static_cast<std::size_t>(slot)].v;
+    const Vec4 apart = vertices_[simplex.slot[i]].v - vertices_[slot].v;
     if (dot3(apart, apart) == 0.0) return true;
   }
   return false;
@@ -149,7 +148,7 @@ void DistanceSearch::read(const Simplex& simplex, DistanceHit& hit) const {
   hit.num_pieces = 0;
   for (int i = 0; i < simplex.count; ++i) {
     if (!(simplex.weight[i] > 0.0)) continue;
-    const BodyPoint& p = vertices_[static_cast<std::size_t>(simplex.slot[i])];
+    const BodyPoint& p = vertices_[simplex.slot[i]];
     hit.point.v += simplex.weight[i] * p.v;
     hit.point.a += simplex.weight[i] * p.a;
     hit.slots[hit.num_pieces] = simplex.slot[i];
@@ -267,7 +266,7 @@ void DistanceSearch::run(double tolerance, DistanceHit& hit) {
   curved_ = false;
   smooth_ = true;
   for (int k = 0; k < body.num_terms; ++k) {
-    const SupportTerm::Kind kind = body.terms[static_cast<std::size_t>(k)].kind;
+    const SupportTerm::Kind kind = body.terms[k].kind;
     curved_ = curved_ || kind >= SupportTerm::Kind::discs;
     smooth_ = smooth_ && kind == SupportTerm::Kind::ellipsoid;
   }

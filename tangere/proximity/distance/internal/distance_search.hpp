@@ -85,7 +85,7 @@ class DistanceSearch {
   /// How a search from one direction ends: at an answer, at none that is shallow enough, or nowhere; or where it should
   /// look which pieces there are before it goes on.
   enum class Descent { answer, too_deep, lost, on_the_way };
-  /// What a search is for: an answer no deeper than this, and not the one that is known; how often a piece that turns
+  /// Limits of a search: an answer no deeper than this, and not the one that is known; how often a piece that turns
   /// out to be farther may join it, and how long (squared) its steps may be.
   struct Bounds {
     double deepest = std::numeric_limits<double>::infinity();
@@ -101,7 +101,7 @@ class DistanceSearch {
     /// How often Newton's method was tried without an answer, and the growing steps to wait before the next time.
     int in_vain = 0;
     int rest = 0;
-    /// Of no answer: the support along its normal, and the corners of the face that was below.
+    /// A face without an answer: the support along its normal, and the corners of the face below.
     int corners[4] = {0, 0, 0, 0};
     DistanceHit hit;
     /// Shallower by this part of the scale.
@@ -115,7 +115,7 @@ class DistanceSearch {
   [[nodiscard]] int add_support(const Direction& n, DistanceHit& hit);
   void copy_vertex(int from, int to);
   /// From d to the corner: M's point less d.
-  [[nodiscard]] Vec4 from_d(int slot) const { return vertices_[static_cast<std::size_t>(slot)].v - d; }
+  [[nodiscard]] Vec4 from_d(int slot) const { return vertices_[slot].v - d; }
   /// Reduces the simplex to the feature nearest to d; false if it holds d.
   [[nodiscard]] bool reduce(Simplex& simplex) const;
   /// The direction of y, from the simplex's nearest point to d, made square to the simplex.

@@ -166,7 +166,7 @@ void DistanceSearch::name_corners(double sigma, double tau, DistanceHit& hit) {
   const auto add = [&](bool high_p, bool high_q, double weight) {
     if (!(weight > 0.0)) return;
     const int slot = hit.num_pieces++;
-    pieces_[static_cast<std::size_t>(2 * slot)] = high_p ? 1 : 0;
+    pieces_[2 * slot] = high_p ? 1 : 0;
     pieces_[static_cast<std::size_t>(2 * slot) + 1] = high_q ? 1 : 0;
     hit.slots[slot] = slot;
     hit.weights[slot] = weight;

@@ -1,14 +1,14 @@
 #pragma once
 
-/// What a distance query leaves behind for its derivatives (private to proximity).
+/// Record of a distance query that its derivatives read (private to proximity).
 
 #include <memory>
 #include <vector>
 
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/distance/internal/distance_search.hpp"
-#include "tangere/proximity/scaling/internal/scaling_workspace.hpp"
 #include "tangere/proximity/internal/shape_owner.hpp"
+#include "tangere/proximity/scaling/internal/scaling_workspace.hpp"
 
 namespace tangere {
 
@@ -19,7 +19,7 @@ struct NearestPair {
   /// Poses of the parts.
   Pose X_WA;
   Pose X_WB;
-  /// Of a bundle; null for convex shapes.
+  /// The part of a bundle; null for convex shapes.
   const ConvexPart* part_A = nullptr;
   const ConvexPart* part_B = nullptr;
   int index_A = 0;

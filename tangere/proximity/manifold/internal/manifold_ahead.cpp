@@ -31,12 +31,12 @@ constexpr double kSamePlace = 1e-2;
 constexpr double kSameNormal = 0.99;
 /// How far a normal may be from that of the distance (cosine).
 constexpr double kSameSide = 0.7;
-/// What is deeper than the distance by more than this, in units of the size, is not where the parts meet.
+/// Points deeper than the distance by more than this part of the size are not contacts.
 constexpr double kDeeper = 0.02;
 /// More corners of a face than this are not tried.
 constexpr int kMostTried = 16;
 
-/// What may meet: corner `i` of the incident part and the face of the reference, or edges i of A and j of B.
+/// Candidates: corner `i` of the incident part and the face of the reference, or edges i of A and j of B.
 struct Candidate {
   bool corner = true;
   bool reference_is_A = true;
@@ -63,7 +63,7 @@ class Ahead {
 
   void add_to(Manifold& manifold) {
     for (int k = 0; k < count_ && manifold.num_points < query_.options.max_points; ++k) {
-      const Candidate& candidate = found_[static_cast<std::size_t>(k)];
+      const Candidate& candidate = found_[k];
       if (candidate.corner)
         add_corner(candidate, manifold);
       else
@@ -78,7 +78,7 @@ class Ahead {
   void offer(const Candidate& candidate) {
     const bool meets = candidate.distance <= query_.options.margin &&
                        candidate.distance >= std::min(0.0, query_.nearest.distance) - kDeeper * query_.size;
-    if (meets && count_ < static_cast<int>(found_.size())) found_[static_cast<std::size_t>(count_++)] = candidate;
+    if (meets && count_ < static_cast<int>(found_.size())) found_[count_++] = candidate;
   }
 
   /// One corner of the other part, above the face of this one: into the query's patch.
@@ -103,7 +103,7 @@ class Ahead {
     Feature& below = below_[of_A ? 0 : 1];
     find_feature(*I.terms, I.X.R.transpose() * -face_normal(R, face), turn_, below);
     for (int i = 0; i < std::min(below.count, kMostTried); ++i) {
-      set_patch(of_A, below.corners[static_cast<std::size_t>(i)]);
+      set_patch(of_A, below.corners[i]);
       if (query_.patch.count > 0) offer({true, of_A, i, 0, query_.patch[0].distance});
     }
   }
@@ -114,7 +114,7 @@ class Ahead {
     ContactFeature of_face{face_of(of_A).kind, -1, -1};
     ContactFeature of_corner = corner_feature(*body(!of_A).terms, below, candidate.i);
     if (!of_A) std::swap(of_face, of_corner);
-    set_patch(of_A, below.corners[static_cast<std::size_t>(candidate.i)]);
+    set_patch(of_A, below.corners[candidate.i]);
     const Vector3 normal = of_A ? query_.patch.N : Vector3(-query_.patch.N);
     if (is_there(query_.patch[0].p_I, normal, manifold)) return;
     const int k = make_room(of_face, of_corner, manifold);
@@ -131,10 +131,10 @@ class Ahead {
   }
   [[nodiscard]] static StationarySide side_of(const ManifoldBody& body, const Feature& feature, int i) {
     const auto j = static_cast<std::size_t>((i + 1) % feature.count);
-    return {&body, {feature.corners[static_cast<std::size_t>(i)], feature.corners[j]}, 2, true, 0.5};
+    return {&body, {feature.corners[i], feature.corners[j]}, 2, true, 0.5};
   }
 
-  /// Where two edges cross, if they do.
+  /// The crossing of two edges; false if there is none.
   [[nodiscard]] bool cross(int i, int j, SingleContact& contact) const {
     contact.side_A = side_of(query_.A, query_.feature_A, i);
     contact.side_B = side_of(query_.B, query_.feature_B, j);
@@ -197,17 +197,16 @@ class Ahead {
     };
     int k = manifold.num_points;
     for (int i = 0; i < manifold.num_points; ++i) {
-      const ContactPoint& point = manifold.points[static_cast<std::size_t>(i)];
+      const ContactPoint& point = manifold.points[i];
       if (key(point.feature_A, point.feature_B) == key(A, B)) return -1;
       if (k == manifold.num_points && key(A, B) < key(point.feature_A, point.feature_B)) k = i;
     }
     for (int i = manifold.num_points++; i > k; --i) {
-      manifold.points[static_cast<std::size_t>(i)] = manifold.points[static_cast<std::size_t>(i) - 1];
-      if (query_.options.derivatives)
-        manifold.jacobians[static_cast<std::size_t>(i)] = manifold.jacobians[static_cast<std::size_t>(i) - 1];
+      manifold.points[i] = manifold.points[static_cast<std::size_t>(i) - 1];
+      if (query_.options.derivatives) manifold.jacobians[i] = manifold.jacobians[static_cast<std::size_t>(i) - 1];
     }
-    manifold.points[static_cast<std::size_t>(k)].feature_A = A;
-    manifold.points[static_cast<std::size_t>(k)].feature_B = B;
+    manifold.points[k].feature_A = A;
+    manifold.points[k].feature_B = B;
     return k;
   }
 

@@ -15,7 +15,7 @@ struct ManifoldBody {
   Pose X;
   /// The pose of the whole shape: the tangent is that of this one.
   Pose X_body;
-  /// Of the tangent: 0 for A, 6 for B.
+  /// First column of the tangent: 0 for A, 6 for B.
   int column;
 
   /// d(point fixed to the body) / d(poses).
@@ -46,10 +46,10 @@ struct ManifoldBody {
   }
   /// The same for a corner of a feature: along the feature's own normal.
   [[nodiscard]] Vector3 point(const Feature& feature, int i) const {
-    return X * corner_point(*terms, feature.corners[static_cast<std::size_t>(i)], feature.m);
+    return X * corner_point(*terms, feature.corners[i], feature.m);
   }
   [[nodiscard]] Matrix3 hessian(const Feature& feature, int i) const {
-    const Matrix3 H = corner_hessian(*terms, feature.corners[static_cast<std::size_t>(i)], feature.m);
+    const Matrix3 H = corner_hessian(*terms, feature.corners[i], feature.m);
     return X.R * (H * feature.dm_dn) * X.R.transpose();
   }
   [[nodiscard]] double support(const Vector3& n) const {

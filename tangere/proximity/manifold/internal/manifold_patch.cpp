@@ -28,15 +28,15 @@ struct Outline {
   Outline(const ManifoldBody& body, const Feature& feature, const PlaneBasis& plane)
       : count(feature.count), closed(feature.dimension == 2), disc(feature.disc) {
     for (int i = 0; i < count; ++i) {
-      p[static_cast<std::size_t>(i)] = body.point(feature, i);
-      x[static_cast<std::size_t>(i)] = plane(p[static_cast<std::size_t>(i)]);
+      p[i] = body.point(feature, i);
+      x[i] = plane(p[i]);
     }
     if (!disc) return;
     center = plane(body.X * feature.disc_center);
     radius = feature.disc_radius;
   }
-  [[nodiscard]] const Vector3& point(int i) const { return p[static_cast<std::size_t>(i % count)]; }
-  [[nodiscard]] const Vector2& flat(int i) const { return x[static_cast<std::size_t>(i % count)]; }
+  [[nodiscard]] const Vector3& point(int i) const { return p[i % count]; }
+  [[nodiscard]] const Vector2& flat(int i) const { return x[i % count]; }
   [[nodiscard]] int num_edges() const { return closed ? count : count - 1; }
 
   /// `orientation` -1: seen from behind, clockwise.
@@ -56,7 +56,7 @@ void add(Patch& patch, const PatchPoint& point, double size) {
     apart -= patch.N.dot(apart) * patch.N;
     if (apart.norm() <= kSamePoint * size) return;
   }
-  if (patch.count < Patch::kCapacity) patch.points[static_cast<std::size_t>(patch.count++)] = point;
+  if (patch.count < Patch::kCapacity) patch.points[patch.count++] = point;
 }
 
 void set_foot(const Patch& patch, PatchPoint& point) {

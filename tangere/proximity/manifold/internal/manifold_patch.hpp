@@ -51,7 +51,7 @@ struct Patch {
   StationarySide side_I;
   Stationary middle;
 
-  [[nodiscard]] const PatchPoint& operator[](int i) const { return points[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const PatchPoint& operator[](int i) const { return points[i]; }
 };
 
 /// The reference's outward normal in world axes.

@@ -98,9 +98,9 @@ bool take_patch(const ManifoldQuery& query, bool reference_is_A, Manifold& manif
   int count = 0;
   int deepest = -1;
   for (int k = 0; k < patch.count; ++k) {
-    flat[static_cast<std::size_t>(k)] = plane(patch[k].p_R - patch[0].p_R);
+    flat[k] = plane(patch[k].p_R - patch[0].p_R);
     if (!(patch[k].distance <= query.options.margin)) continue;
-    kept[static_cast<std::size_t>(count++)] = k;
+    kept[count++] = k;
     // a tie within rounding goes to the first
     if (deepest < 0 || patch[k].distance < patch[deepest].distance - 1e-9 * query.size) deepest = k;
   }
@@ -112,14 +112,14 @@ bool take_patch(const ManifoldQuery& query, bool reference_is_A, Manifold& manif
 
   std::array<std::pair<ContactFeature, ContactFeature>, kMaxManifoldPoints> name;
   for (int k = 0; k < count; ++k) {
-    auto& [A, B] = name[static_cast<std::size_t>(k)];
-    std::tie(A, B) = names(patch, patch[kept[static_cast<std::size_t>(k)]]);
+    auto& [A, B] = name[k];
+    std::tie(A, B) = names(patch, patch[kept[k]]);
     if (!reference_is_A) std::swap(A, B);
   }
   std::array<int, kMaxManifoldPoints> order;
-  for (int k = 0; k < count; ++k) order[static_cast<std::size_t>(k)] = k;
+  for (int k = 0; k < count; ++k) order[k] = k;
   const auto key = [&](int k) {
-    const auto& [A, B] = name[static_cast<std::size_t>(k)];
+    const auto& [A, B] = name[k];
     return std::tuple(A.first, A.second, B.first, B.second, k);
   };
   std::sort(order.begin(), order.begin() + count, [&](int a, int b) { return key(a) < key(b); });
@@ -128,11 +128,9 @@ bool take_patch(const ManifoldQuery& query, bool reference_is_A, Manifold& manif
   const bool differentiable = query.options.derivatives && patch_normal_rate(patch, query.size, N_rate);
   manifold.num_points = count;
   for (int k = 0; k < count; ++k) {
-    const int from = order[static_cast<std::size_t>(k)];
-    std::tie(manifold.points[static_cast<std::size_t>(k)].feature_A,
-             manifold.points[static_cast<std::size_t>(k)].feature_B) = name[static_cast<std::size_t>(from)];
-    write_patch_point(query, patch[kept[static_cast<std::size_t>(from)]], reference_is_A,
-                      differentiable ? &N_rate : nullptr, k, manifold);
+    const int from = order[k];
+    std::tie(manifold.points[k].feature_A, manifold.points[k].feature_B) = name[from];
+    write_patch_point(query, patch[kept[from]], reference_is_A, differentiable ? &N_rate : nullptr, k, manifold);
   }
   return true;
 }
@@ -140,7 +138,7 @@ bool take_patch(const ManifoldQuery& query, bool reference_is_A, Manifold& manif
 void write_patch_point(const ManifoldQuery& query, const PatchPoint& source, bool reference_is_A,
                        const Matrix3x12* N_rate, int k, Manifold& manifold) {
   const Patch& patch = query.patch;
-  ContactPoint& point = manifold.points[static_cast<std::size_t>(k)];
+  ContactPoint& point = manifold.points[k];
   point.p_A = reference_is_A ? source.p_R : source.p_I;
   point.p_B = reference_is_A ? source.p_I : source.p_R;
   point.normal = reference_is_A ? patch.N : Vector3(-patch.N);
@@ -148,7 +146,7 @@ void write_patch_point(const ManifoldQuery& query, const PatchPoint& source, boo
   point.weight = patch_weight(patch, source, reference_is_A);
   point.point = point.p_A + point.weight * (point.p_B - point.p_A);
   if (!query.options.derivatives) return;
-  ContactJacobian& J = manifold.jacobians[static_cast<std::size_t>(k)];
+  ContactJacobian& J = manifold.jacobians[k];
   if (N_rate != nullptr)
     finish(patch_jacobian(patch, source, *N_rate), reference_is_A, point.weight, J);
   else
@@ -167,7 +165,7 @@ bool take_single(const ManifoldQuery& query, Manifold& manifold) {
 }
 
 void write_single(const ManifoldQuery& query, const SingleContact& contact, int k, Manifold& manifold) {
-  ContactPoint& point = manifold.points[static_cast<std::size_t>(k)];
+  ContactPoint& point = manifold.points[k];
   point.feature_A = contact.feature_A;
   point.feature_B = contact.feature_B;
   point.p_A = contact.solution.p_A;
@@ -177,7 +175,7 @@ void write_single(const ManifoldQuery& query, const SingleContact& contact, int 
   point.weight = weight_of(contact.roundness_A, contact.roundness_B);
   point.point = point.p_A + point.weight * (point.p_B - point.p_A);
   if (!query.options.derivatives) return;
-  ContactJacobian& J = manifold.jacobians[static_cast<std::size_t>(k)];
+  ContactJacobian& J = manifold.jacobians[k];
   const StationaryJacobian rates = stationary_jacobian(contact.side_A, contact.side_B, contact.solution, query.size);
   if (rates.exists)
     finish({rates.n, rates.p_A, rates.p_B, rates.distance, true}, true, point.weight, J);

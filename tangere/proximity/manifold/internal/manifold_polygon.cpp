@@ -23,8 +23,8 @@ int convex_hull(std::span<const Vector2> points, double tolerance, std::span<int
   std::array<int, 256> sorted;
   std::array<int, 512> chain;
   TANGERE_ASSERT(count <= 256);
-  const auto at = [&](int i) -> const Vector2& { return points[static_cast<std::size_t>(i)]; };
-  for (int i = 0; i < count; ++i) sorted[static_cast<std::size_t>(i)] = i;
+  const auto at = [&](int i) -> const Vector2& { return points[i]; };
+  for (int i = 0; i < count; ++i) sorted[i] = i;
   std::sort(sorted.begin(), sorted.begin() + count, [&](int a, int b) {
     if (at(a)[0] != at(b)[0]) return at(a)[0] < at(b)[0];
     if (at(a)[1] != at(b)[1]) return at(a)[1] < at(b)[1];
@@ -34,21 +34,21 @@ int convex_hull(std::span<const Vector2> points, double tolerance, std::span<int
   int size = 0;
   const auto push = [&](int i, int least) {
     while (size > least) {
-      const Vector2& a = at(chain[static_cast<std::size_t>(size - 2)]);
+      const Vector2& a = at(chain[size - 2]);
       const Vector2 edge = at(i) - a;
-      const Vector2 middle = at(chain[static_cast<std::size_t>(size - 1)]) - a;
+      const Vector2 middle = at(chain[size - 1]) - a;
       if (cross(middle, edge) > tolerance * edge.norm() && middle.norm() > tolerance) break;
       --size;
     }
-    chain[static_cast<std::size_t>(size++)] = i;
+    chain[size++] = i;
   };
-  for (int k = 0; k < count; ++k) push(sorted[static_cast<std::size_t>(k)], 1);
+  for (int k = 0; k < count; ++k) push(sorted[k], 1);
   const int lower = size;
-  for (int k = count - 2; k >= 0; --k) push(sorted[static_cast<std::size_t>(k)], lower);
+  for (int k = count - 2; k >= 0; --k) push(sorted[k], lower);
   if (size > 1) --size;
 
   const int kept = std::min(size, static_cast<int>(order.size()));
-  for (int k = 0; k < kept; ++k) order[static_cast<std::size_t>(k)] = chain[static_cast<std::size_t>(k * size / kept)];
+  for (int k = 0; k < kept; ++k) order[k] = chain[k * size / kept];
   return kept;
 }
 
@@ -69,15 +69,13 @@ double area(std::span<const Vector2> polygon) {
 
 int reduce(std::span<const Vector2> points, std::span<int> kept, int max, int fixed) {
   int count = static_cast<int>(kept.size());
-  const auto at = [&](int k) -> const Vector2& {
-    return points[static_cast<std::size_t>(kept[static_cast<std::size_t>((k + count) % count)])];
-  };
+  const auto at = [&](int k) -> const Vector2& { return points[kept[(k + count) % count]]; };
   // around the middle
   Vector2 middle = Vector2::Zero();
   for (int k = 0; k < count; ++k) middle += at(k) / count;
   std::sort(kept.begin(), kept.end(), [&](int a, int b) {
-    const Vector2 x = points[static_cast<std::size_t>(a)] - middle;
-    const Vector2 y = points[static_cast<std::size_t>(b)] - middle;
+    const Vector2 x = points[a] - middle;
+    const Vector2 y = points[b] - middle;
     const double angle_x = std::atan2(x[1], x[0]);
     const double angle_y = std::atan2(y[1], y[0]);
     return angle_x != angle_y ? angle_x < angle_y : a < b;
@@ -87,7 +85,7 @@ int reduce(std::span<const Vector2> points, std::span<int> kept, int max, int fi
     int worst = -1;
     double least = std::numeric_limits<double>::infinity();
     for (int k = 0; k < count; ++k) {
-      if (kept[static_cast<std::size_t>(k)] == fixed) continue;
+      if (kept[k] == fixed) continue;
       const double loss = cross(at(k) - at(k - 1), at(k + 1) - at(k - 1));
       const double size = (at(k + 1) - at(k - 1)).squaredNorm() + (at(k) - at(k - 1)).squaredNorm();
       if (worst >= 0 && loss > least + 1e-6 * size) continue;

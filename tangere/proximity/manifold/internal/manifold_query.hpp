@@ -18,7 +18,7 @@ struct ManifoldQuery {
   double size;
   /// In use: that of the options, or a tighter one.
   double angular_tolerance;
-  /// What the parts show along the normal, and the patch under trial.
+  /// Features of the parts along the normal, and the patch under trial.
   Feature feature_A;
   Feature feature_B;
   Patch patch;
@@ -43,7 +43,7 @@ void write_single(const ManifoldQuery& query, const SingleContact& contact, int 
 /// Adds what may meet as the parts turn (manifold_ahead.cpp).
 void add_ahead(ManifoldQuery& query, Manifold& manifold);
 
-/// What the distance says, without derivatives.
+/// Takes the point of the distance query, without derivatives.
 void take_nearest(const ManifoldQuery& query, Manifold& manifold);
 
 }  // namespace tangere::internal

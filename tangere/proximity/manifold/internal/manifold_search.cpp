@@ -28,8 +28,7 @@ double face_area(const ManifoldBody& body, const Feature& feature) {
   if (feature.disc) return feature.disc_radius * feature.disc_radius;
   const PlaneBasis plane(feature.m);
   std::array<Vector2, kMaxCorners> flat;
-  for (int i = 0; i < feature.count; ++i)
-    flat[static_cast<std::size_t>(i)] = plane(feature.corners[static_cast<std::size_t>(i)].fixed);
+  for (int i = 0; i < feature.count; ++i) flat[i] = plane(feature.corners[i].fixed);
   return body.terms->half_space ? std::numeric_limits<double>::infinity()
                                 : area({flat.data(), static_cast<std::size_t>(feature.count)});
 }
@@ -64,7 +63,7 @@ bool try_face(ManifoldQuery& query, bool of_A, Manifold& manifold) {
   return take_patch(query, of_A, manifold);
 }
 
-/// Of two lines likewise: the better aligned, the longer, then A.
+/// The reference of two lines: the better aligned, the longer, then A.
 bool reference_line_is_A(const ManifoldQuery& query) {
   const Vector3 a = query.A.point(query.feature_A, 1) - query.A.point(query.feature_A, 0);
   const Vector3 b = query.B.point(query.feature_B, 1) - query.B.point(query.feature_B, 0);

@@ -20,7 +20,7 @@ constexpr int kMostTried = 16;
 struct Choices {
   const ManifoldBody& body;
   const Feature& feature;
-  /// What the shape shows exactly along n, in place of corners that stand for a rim.
+  /// The exact feature of the shape along n, in place of corners that stand for a rim.
   Feature exact;
   bool round_outline;
   double roundness;
@@ -52,7 +52,7 @@ struct Choices {
   [[nodiscard]] ContactFeature corner_name(int i) const {
     return i < num_own_corners() ? corner_feature(*body.terms, feature, i) : corner_feature(*body.terms, exact, 0);
   }
-  [[nodiscard]] static const Corner& corner(const Feature& f, int i) { return f.corners[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] static const Corner& corner(const Feature& f, int i) { return f.corners[i]; }
 };
 
 double reach(const ManifoldBody& body) { return body.X.p.norm() + body.terms->outer_radius; }

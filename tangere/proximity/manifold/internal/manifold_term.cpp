@@ -52,12 +52,12 @@ void polytope_feature(const SupportTerm& term, const Vector3& n, double toleranc
   for (int i = 0; i < vertices.count() && near.count < kMaxCorners; ++i) {
     const Vector3 d = vertices[i] - v_top;
     if (i == top || -t.dot(d) > tolerance * d.norm()) continue;
-    near.index[static_cast<std::size_t>(near.count)] = i;
-    near.offset[static_cast<std::size_t>(near.count++)] = d;
+    near.index[near.count] = i;
+    near.offset[near.count++] = d;
   }
-  const auto offset = [&](int i) -> const Vector3& { return near.offset[static_cast<std::size_t>(i)]; };
+  const auto offset = [&](int i) -> const Vector3& { return near.offset[i]; };
   const auto add = [&](int i) {
-    Corner& corner = feature.corners[static_cast<std::size_t>(feature.count++)];
+    Corner& corner = feature.corners[feature.count++];
     corner = {};
     corner.fixed = term.R() * vertices[i];
     corner.id = i;
@@ -89,7 +89,7 @@ void polytope_feature(const SupportTerm& term, const Vector3& n, double toleranc
     feature.normal = term.R() * normal;
     add(top);
     for (int i = 0; i < near.count && feature.count < kMaxCorners; ++i)
-      if (normal.dot(offset(i)) >= -kFlat * size) add(near.index[static_cast<std::size_t>(i)]);
+      if (normal.dot(offset(i)) >= -kFlat * size) add(near.index[i]);
     return;
   }
 
@@ -106,7 +106,7 @@ void polytope_feature(const SupportTerm& term, const Vector3& n, double toleranc
     add(top);
     return;
   }
-  const int other = near.index[static_cast<std::size_t>(partner)];
+  const int other = near.index[partner];
   add(std::min(top, other));
   add(std::max(top, other));
   feature.ruled = false;
@@ -122,7 +122,7 @@ void disc_feature(const SupportTerm& term, int k, const Vector3& n, double toler
   const double norm = across.norm();
   feature.count = 0;
   const auto add = [&](int disc) {
-    Corner& corner = feature.corners[static_cast<std::size_t>(feature.count++)];
+    Corner& corner = feature.corners[feature.count++];
     corner = {};
     corner.fixed = term.size[disc] * axis;
     corner.id = disc;
@@ -139,7 +139,7 @@ void disc_feature(const SupportTerm& term, int k, const Vector3& n, double toler
     feature.normal = cap == 1 ? axis : Vector3(-axis);
     for (int i = 0; i < kRimPoints; ++i) {
       const double angle = 2.0 * std::numbers::pi * i / kRimPoints;
-      Corner& corner = feature.corners[static_cast<std::size_t>(feature.count++)];
+      Corner& corner = feature.corners[feature.count++];
       corner = {};
       corner.fixed = term.R() * Vector3(term.size[cap], term.size[2 + cap] * std::cos(angle),
                                         term.size[2 + cap] * std::sin(angle));

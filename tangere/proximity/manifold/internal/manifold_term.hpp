@@ -1,6 +1,6 @@
 #pragma once
 
-/// What one term of a support function shows in a direction. Private to the manifold.
+/// Feature of one term of a support function in a direction. Private to the manifold.
 
 #include <array>
 
@@ -14,9 +14,9 @@ struct TermFeature {
   /// Corners without center and smooth parts, in the set's frame.
   int count = 0;
   std::array<Corner, kMaxCorners> corners;
-  /// Of a face, in the set's frame.
+  /// Faces only: normal in the set's frame.
   Vector3 normal;
-  /// Of a line: unit; how far from perpendicular to n it is (sine); and whether it is on the side of a cylinder or
+  /// Lines only: unit direction; sine of its angle from perpendicular to n; whether it is on the side of a cylinder or
   /// cone, where it turns with n.
   Vector3 direction;
   double slope = 0.0;

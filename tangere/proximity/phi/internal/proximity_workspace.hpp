@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a proximity query leaves behind for its derivatives (private to proximity).
+/// Record of a proximity query that its derivatives read (private to proximity).
 
 #include <memory>
 
@@ -16,7 +16,7 @@ struct Core {
   /// A copy, which keeps the set alive as long as the derivatives may be asked for.
   std::shared_ptr<const ConvexSet> set;
   int dimension = 0;
-  /// Where the core coordinates are among the columns of the set's rows.
+  /// First column of the core coordinates in the set's rows.
   int first_column = 0;
   double radius = 0.0;
   /// Radius of a ball about the origin that contains the core.

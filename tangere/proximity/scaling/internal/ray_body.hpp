@@ -46,7 +46,7 @@ struct Columns {
 /// A term with its axes (scaled, and reflected for B) in the frame of the ray: its points are columns * x.
 struct PlacedTerm {
   SupportTerm::Kind kind;
-  /// Of a shape's block, or of its near terms: after the query only the block is sure to be there (derivatives of the
+  /// Terms of a shape's block, or its near terms: after the query only the block is sure to exist (derivatives of the
   /// distance look at it again).
   const SupportTerm* term;
   Columns columns;
@@ -144,7 +144,7 @@ class RayBody {
     BodyPoint p = center;
     for (int t = 0; t < num_terms; ++t) {
       if (t == without) continue;
-      const PlacedTerm& term = terms[static_cast<std::size_t>(t)];
+      const PlacedTerm& term = terms[t];
       int piece = 0;
       const Vec4 q = farthest(term, product(term.rows, n.x, n.y, n.z), piece);
       p.v += q;
@@ -202,7 +202,7 @@ inline void RayBody::add(const SupportTerms& S, const Columns& G, bool of_A, con
   const SupportTerm* from = S.terms();
   for (int k = 0; k < S.num_terms; ++k, ++from) {
     if (from == left_out) continue;
-    PlacedTerm& placed = terms[static_cast<std::size_t>(num_terms++)];
+    PlacedTerm& placed = terms[num_terms++];
     prefetch_vertices(*from);
     placed.kind = from->kind;
     placed.term = from;
@@ -336,7 +336,7 @@ inline Vec4 RayBody::corner(const PlacedTerm& placed, int piece) {
 inline BodyPoint RayBody::core_vertex(const int* pieces) const {
   BodyPoint out = center;
   for (int t = 0; t < num_terms; ++t) {
-    const Vec4 p = corner(terms[static_cast<std::size_t>(t)], pieces[t]);
+    const Vec4 p = corner(terms[t], pieces[t]);
     out.v += p;
     if (t < num_terms_A) out.a += p;
   }

@@ -58,7 +58,7 @@ double length(const Direction& n) { return std::sqrt(n.x * n.x + n.y * n.y + n.z
 /// Whether `pieces` name a corner of each term of a body of polytopes. A repeated last vertex is one, too.
 bool has_corners(const RayBody& body, const int* pieces) {
   for (int t = 0; t < body.num_terms; ++t) {
-    const SupportTerm& term = *body.terms[static_cast<std::size_t>(t)].term;
+    const SupportTerm& term = *body.terms[t].term;
     const int count = term.kind == SupportTerm::Kind::segment ? 2
                       : term.kind == SupportTerm::Kind::box   ? 8
                                                               : term.padded_vertices;
@@ -71,7 +71,7 @@ bool has_corners(const RayBody& body, const int* pieces) {
 double count_pieces(const RayBody& body) {
   double count = 1.0;
   for (int t = 0; t < body.num_terms; ++t) {
-    const SupportTerm& term = *body.terms[static_cast<std::size_t>(t)].term;
+    const SupportTerm& term = *body.terms[t].term;
     switch (term.kind) {
       case SupportTerm::Kind::segment:
       case SupportTerm::Kind::discs:
@@ -123,7 +123,7 @@ int replaced_corner(double s0, double s1, double s2) {
 /// Curvature over x and y of the ray's frame, the two unknowns.
 Vec4 ray_axes(Vec4 t) { return t; }
 
-/// Where the ray passes through a portal: as a mean of its corners, which is in M whatever rounding does to a thin one.
+/// Point of the ray in a portal, as a mean of its corners: it is in M even if rounding spoils a thin portal.
 BodyPoint crossing(const BodyPoint (&p)[3]) {
   const double w0 = cross(p[1].v, p[2].v);
   const double w1 = cross(p[2].v, p[0].v);
@@ -522,7 +522,7 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
   // once is enough: whether the ray leaves there does not depend on n
   const std::uint64_t side = k < kMostSides ? std::uint64_t{1} << k : 0;
   if ((tried_sides_ & side) != 0) return false;
-  const PlacedTerm& placed = body.terms[static_cast<std::size_t>(k)];
+  const PlacedTerm& placed = body.terms[k];
   const Vec4 axis = placed.columns.c[0];
   if (axis[2] == 0.0) return false;
   // near enough to be worth a support?
@@ -579,7 +579,7 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
     }
     collapsed_ = !narrow(w);
     for (int k = 0; k < body.num_terms; ++k) {
-      if (body.terms[static_cast<std::size_t>(k)].kind != SupportTerm::Kind::discs) continue;
+      if (body.terms[k].kind != SupportTerm::Kind::discs) continue;
       if (flat_disc(k, n, hit)) return hit;
     }
     // a portal collapses where all is symmetric about the plane of the ray: Newton does not mind

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Where the ray along +z leaves the convex body M about the origin, by supports only (private to proximity):
+/// Exit of the ray along +z from the convex body M about the origin, by supports only (private to proximity):
 ///
 ///   t = max { t : (0, 0, t) in M } = min over (nx, ny) of h_M(nx, ny, 1)
 ///
@@ -18,8 +18,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tangere/proximity/scaling/internal/ray_body.hpp"
 #include "tangere/proximity/scaling.hpp"
+#include "tangere/proximity/scaling/internal/ray_body.hpp"
 
 namespace tangere {
 
@@ -76,7 +76,7 @@ class RayCast {
   /// Newton's method on the pieces of the portal's corners, from n. True if that certifies the hit.
   void polish(double tolerance, RayHit& hit);
   [[nodiscard]] inline bool newton(Direction n, double tolerance, RayHit& hit);
-  /// Where the ray certainly still is in M: the hull of a point of M near the ray and the inner ball.
+  /// A height at which the ray certainly is in M: in the hull of a point of M near the ray and the inner ball.
   [[nodiscard]] inline double lower_bound(const BodyPoint& y) const;
   [[nodiscard]] inline bool same_pieces(int slot, int other);
   /// Tries the flat side of a disc, where h_M has a kink: n along the axis of term k. True if the ray leaves there.
@@ -93,9 +93,9 @@ class RayCast {
 
   PairCache* cache_ = nullptr;
   BodyPoint portal_[3];
-  /// Where the pieces of its corners are; -1 for points of the inner ball.
+  /// Slots of the pieces of its corners; -1 for points of the inner ball.
   int portal_slots_[3] = {};
-  /// Where the next support notes its pieces, and how many slots have been given out.
+  /// Slot in which the next support notes its pieces, and the number of slots given out.
   int free_slot_ = 0;
   int num_slots_ = 0;
   bool collapsed_ = false;

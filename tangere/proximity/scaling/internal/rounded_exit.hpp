@@ -1,6 +1,6 @@
 #pragma once
 
-/// Where the ray leaves a simplex of points of a core, rounded by a ball (private to proximity): a ball
+/// Exit of the ray from a simplex of points of a core, rounded by a ball (private to proximity): a ball
 /// about a corner, a capsule about an edge, or the plane above a triangle, whichever it leaves last.
 ///
 /// All edges and all triangles of the newest corner are worked out side by side, valid or not, and then one is chosen:

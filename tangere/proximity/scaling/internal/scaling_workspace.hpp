@@ -1,14 +1,14 @@
 #pragma once
 
-/// What a scaling query leaves behind for its derivatives (private to proximity).
+/// Record of a scaling query that its derivatives read (private to proximity).
 
 #include <memory>
 
 #include "tangere/math/aligned.hpp"
-#include "tangere/proximity/scaling/pair_program.hpp"
-#include "tangere/proximity/scaling.hpp"
 #include "tangere/proximity/internal/shape_owner.hpp"
+#include "tangere/proximity/scaling.hpp"
 #include "tangere/proximity/scaling/internal/support_scaling.hpp"
+#include "tangere/proximity/scaling/pair_program.hpp"
 
 namespace tangere {
 
@@ -50,7 +50,7 @@ struct PlacedSets {
   const Pose& X_WB;
   const Pose& X_AB;
 };
-/// What the interior point found, in the frame of A.
+/// Solution of the interior point, in the frame of A.
 struct ConicPoint {
   /// x and alpha.
   Vec4 u;
@@ -81,7 +81,7 @@ struct SupportPair {
   Pose X_WA;
   Pose X_WB;
   SupportScaling found;
-  /// Of a bundle; null for convex shapes.
+  /// The part of a bundle; null for convex shapes.
   const ConvexPart* part_A = nullptr;
   const ConvexPart* part_B = nullptr;
   int index_A = 0;

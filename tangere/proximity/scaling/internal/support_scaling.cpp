@@ -38,7 +38,7 @@ const SupportTerm* find_ellipsoid(const SupportTerms& S) {
   return nullptr;
 }
 
-/// What the cast found, back in world axes: n = N n_ray, points = P p_ray.
+/// Turns the hit into world axes: n = N n_ray, points = P p_ray.
 void read(const RayHit& hit, double length, const Columns& N, const Columns& P, SupportScaling& out) {
   out.certified = hit.certified;
   out.supports = hit.supports;

@@ -71,7 +71,7 @@ struct Row {
   double y[kMaxAux];
 };
 
-/// What is large and what is small at the solution: multipliers in units of 1 / reach, slacks in units of alpha reach.
+/// Sizes at the solution: multipliers in units of 1 / reach, slacks in units of alpha reach.
 struct Measure {
   double reach;
   double alpha;

@@ -13,7 +13,7 @@ namespace tangere {
 namespace {
 
 constexpr int kMostNewtonSteps = 50;
-/// Of c.
+/// Tolerance of c.
 constexpr double kSettled = 1e-13;
 /// Rounding of distances is less, metres.
 constexpr double kMeets = 1e-10;
@@ -26,7 +26,7 @@ void take_off(const World& world, const State& state, Workspace::Memory& m) {
   m.flight.since.setZero(world.nv());
 }
 
-/// Where everything is at the part c of the step; the way there and the velocity, in the axes where it began, into
+/// State at the part c of the step; displacement and velocity, in the axes of the start, go into
 /// m.impact_d and m.impact_v. The velocity is that of `ahead` of a step later.
 void fly(const World& world, double c, double ahead, Workspace::Memory& m, State& to) {
   const Flight& flight = m.flight;
@@ -48,8 +48,7 @@ int nearest_bouncing(const std::vector<Contact>& contacts, const std::vector<Con
   int nearest = -1;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     if (!is_among(bouncing, contacts[i])) continue;
-    if (nearest < 0 || contacts[i].distance < contacts[static_cast<std::size_t>(nearest)].distance)
-      nearest = static_cast<int>(i);
+    if (nearest < 0 || contacts[i].distance < contacts[nearest].distance) nearest = static_cast<int>(i);
   }
   return nearest;
 }
@@ -129,7 +128,7 @@ bool find_impact(const World& world, double start, Workspace::Memory& m) {
 
 bool is_hit(const World& world, const ImpactEvent& impact, int body) {
   const std::span<const int> way = way_of(world.model(), body);
-  return !way.empty() && impact.dofs[static_cast<std::size_t>(way.front())] != 0;
+  return !way.empty() && impact.dofs[way.front()] != 0;
 }
 
 bool is_hit(const World& world, const ImpactEvent& impact, const Contact& contact) {
@@ -144,7 +143,7 @@ bool hit_tree(const World& world, int body, ImpactEvent& impact) {
   const int root = way.front();
   for (int b = 0; b < model.num_bodies(); ++b)
     if (const std::span<const int> other = way_of(model, b); !other.empty() && other.front() == root)
-      for (const int k : other) impact.dofs[static_cast<std::size_t>(k)] = 1;
+      for (const int k : other) impact.dofs[k] = 1;
   return true;
 }
 
@@ -165,7 +164,7 @@ bool hit_joined_trees(const World& world, ImpactEvent& impact) {
 /// The trees that meet, and whatever touches them or is joined to them. Only contacts of theirs that touch are kept.
 void hit_trees(const World& world, Workspace::Memory& m) {
   ContactProblem& problem = m.impact_problem;
-  const Contact& first = problem.contacts[static_cast<std::size_t>(nearest_bouncing(problem.contacts, m.bouncing))];
+  const Contact& first = problem.contacts[nearest_bouncing(problem.contacts, m.bouncing)];
   m.impact.dofs.assign(static_cast<std::size_t>(world.nv()), 0);
   (void)hit_tree(world, first.body_A, m.impact);
   (void)hit_tree(world, first.body_B, m.impact);
@@ -190,7 +189,7 @@ void hit_trees(const World& world, Workspace::Memory& m) {
   m.impact.contact = nearest_bouncing(problem.contacts, m.bouncing);
   m.impact.lead = std::numeric_limits<double>::infinity();
   TANGERE_ASSERT(m.impact.contact >= 0);
-  const double nearest = problem.contacts[static_cast<std::size_t>(m.impact.contact)].distance;
+  const double nearest = problem.contacts[m.impact.contact].distance;
   for (std::size_t i = 0; i < kept; ++i)
     if (static_cast<int>(i) != m.impact.contact && is_among(m.bouncing, problem.contacts[i]))
       m.impact.lead = std::min(m.impact.lead, problem.contacts[i].distance - nearest);
@@ -199,8 +198,8 @@ void hit_trees(const World& world, Workspace::Memory& m) {
 /// Whether a row pushes two trees that float against each other: on parabolas these would lose angular momentum.
 bool joins_floating(const World& world, const ContactProblem& problem, const Row& row) {
   if (row.block < 0) return false;
-  const int pair = problem.blocks[static_cast<std::size_t>(row.block)].pair;
-  const BodyRows& bodies = problem.pairs[static_cast<std::size_t>(pair)];
+  const int pair = problem.blocks[row.block].pair;
+  const BodyRows& bodies = problem.pairs[pair];
   const auto root = [&](int body) {
     const std::span<const int> way = way_of(world.model(), body);
     const auto is_free = [&](const Joint& joint) {
@@ -228,9 +227,9 @@ bool rows_hold(const World& world, const ContactProblem& problem, const LcpSolut
     bool pushes_hit = false;
     bool pushes_others = false;
     for (Eigen::Index k = 0; k < J.size(); ++k)
-      if (J[k] != 0.0) (impact.dofs[static_cast<std::size_t>(k)] != 0 ? pushes_hit : pushes_others) = true;
+      if (J[k] != 0.0) (impact.dofs[k] != 0 ? pushes_hit : pushes_others) = true;
     if (!pushes_hit) continue;
-    const Row& row = problem.rows[static_cast<std::size_t>(r)];
+    const Row& row = problem.rows[r];
     const bool stops = (row.kind == RowKind::normal || row.kind == RowKind::limit) && J.dot(v) < -slow;
     if (pushes_others || stops || joins_floating(world, problem, row)) return false;
   }
@@ -248,7 +247,7 @@ bool count_impact(Workspace::Memory& m) {
 /// The coordinates of trees that are hit, of positions and velocities.
 void copy_hit(const World& world, const std::vector<char>& dofs, const State& from, State& to) {
   for (const Joint& joint : world.model().joints()) {
-    if (joint.nv == 0 || dofs[static_cast<std::size_t>(joint.first_v)] == 0) continue;
+    if (joint.nv == 0 || dofs[joint.first_v] == 0) continue;
     to.q.segment(joint.first_q, joint.nq) = from.q.segment(joint.first_q, joint.nq);
     to.v.segment(joint.first_v, joint.nv) = from.v.segment(joint.first_v, joint.nv);
   }
@@ -259,7 +258,7 @@ void fly_on(const World& world, Workspace::Memory& m) {
   Flight& flight = m.flight;
   const State& at = m.after_impact;
   for (const Joint& joint : world.model().joints()) {
-    if (joint.nv == 0 || m.impact.dofs[static_cast<std::size_t>(joint.first_v)] == 0) continue;
+    if (joint.nv == 0 || m.impact.dofs[joint.first_v] == 0) continue;
     flight.q.segment(joint.first_q, joint.nq) = at.q.segment(joint.first_q, joint.nq);
     flight.u.segment(joint.first_v, joint.nv) = at.v.segment(joint.first_v, joint.nv);
     flight.a.segment(joint.first_v, joint.nv) = (m.v_plus - at.v).segment(joint.first_v, joint.nv);
@@ -267,7 +266,7 @@ void fly_on(const World& world, Workspace::Memory& m) {
   }
 }
 
-/// What bounces next: contacts of trees that were hit are judged anew, all others as before.
+/// Sets aside the next bounce: contacts of trees that were hit are judged anew, all others as before.
 void set_aside_next(const World& world, bool with_motions, Workspace::Memory& m) {
   std::erase_if(m.bouncing, [&](const Contact& contact) { return is_hit(world, m.impact, contact); });
   const std::size_t others = m.bouncing.size();

@@ -27,8 +27,8 @@
 /// `kMostImpacts` times, the whole step follows the discrete rule instead: `StepResult::impacts` is empty, and
 /// `bounced_at_end` says so.
 
-#include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/internal/workspace_memory.hpp"
+#include "tangere/sim/step_derivatives.hpp"
 
 namespace tangere {
 
@@ -76,7 +76,7 @@ void bounce_vjp(const World& world, const Tape& tape, Workspace::Memory& m, cons
 void bounce_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
                 StateTangent& d_next, VectorX* d_impulses = nullptr);
 
-/// Where contacts bounced by the discrete rule: replaces the exact Jacobians `out` by an approximation of those of the
+/// Contacts that bounced by the discrete rule: replaces the exact Jacobians `out` by an approximation of those of the
 /// motion, GradientMode::reflection or saltation. False if nothing bounced: `out` is as it was.
 [[nodiscard]] bool approximate_bounce(const World& world, const Tape& tape, Workspace& workspace, GradientMode mode,
                                       StepJacobians& out);

@@ -28,9 +28,7 @@ void reflect(const World& world, const Tape& tape, const std::vector<int>& rows,
   const MatrixX P = pseudo_inverse(J);
   const MatrixX G = (J * J.transpose()).cwiseProduct((P.transpose() * P).eval());
   VectorX gap(J.rows());
-  for (Eigen::Index i = 0; i < J.rows(); ++i)
-    gap[i] = J.row(i).dot(P.col(i)) +
-             tape.problem.rows[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])].restitution;
+  for (Eigen::Index i = 0; i < J.rows(); ++i) gap[i] = J.row(i).dot(P.col(i)) + tape.problem.rows[rows[i]].restitution;
   const VectorX lambda = pseudo_inverse(G) * gap;
   MatrixX B = MatrixX::Identity(nv, nv);
   B.noalias() -= J.transpose() * lambda.asDiagonal() * P.transpose();

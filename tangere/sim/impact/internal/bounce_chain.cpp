@@ -16,7 +16,7 @@ ScratchMatrix::View assign(ScratchMatrix& to, const Matrix& from) {
   return to.reset(from.rows(), from.cols()) = from;
 }
 
-/// Of a step, or of what is left of one.
+/// The map of a step, or of the remainder of one.
 void set_part_map(const World& world, const Tape& part, Workspace::Memory& m, RowUse use, PartMap& out) {
   const int nv = world.nv();
   const int nu = world.nu();
@@ -128,7 +128,7 @@ void FlightColumns::meet(const World& world, const ImpactEvent& event, const Scr
 void FlightColumns::fly_on(const ImpactEvent& event, const Tape& after, const ScratchMatrix& velocity,
                            const ScratchMatrix& change) {
   for (Eigen::Index k = 0; k < Q_.rows(); ++k) {
-    if (event.dofs[static_cast<std::size_t>(k)] == 0) continue;
+    if (event.dofs[k] == 0) continue;
     u_[k] = after.v[k];
     a_[k] = after.v_plus[k] - after.v[k];
     since_[k] = event.time;
@@ -168,10 +168,10 @@ void BounceChain::apply(const World& world, const Tape& tape) {
   Eigen::Index row = tape.problem.num_rows();
   if (with_impulses_) impulses_.reset(num_impulses(tape), cols).topRows(row) = columns.impulses_before.view();
   for (int i = 0; i < tape.num_impacts; ++i) {
-    const BounceColumns::Impact& x = columns.impacts[static_cast<std::size_t>(i)];
-    const PartMap& impact = impacts_[static_cast<std::size_t>(i)];
+    const BounceColumns::Impact& x = columns.impacts[i];
+    const PartMap& impact = impacts_[i];
     const ScratchMatrix::ConstView then = after(i).velocity.view();
-    const ImpactEvent& event = tape.events[static_cast<std::size_t>(i)];
+    const ImpactEvent& event = tape.events[i];
     flight_.meet(world, event, x.distance);
     if (with_impulses_) {
       auto rows = impulses_.view().middleRows(row, impact.impulses.rows());

@@ -21,7 +21,7 @@ struct PartMap {
   ScratchMatrix impulses;
 };
 
-/// Of an impact; prepares memory for it.
+/// The map of an impact; prepares memory for it.
 void set_impact_map(const World& world, const Tape& impact, Workspace::Memory& m, LcpDerivatives::RowUse use,
                     PartMap& out);
 
@@ -77,7 +77,7 @@ class FlightColumns {
   ScratchMatrix U_;
   ScratchMatrix A_;
   ScratchMatrix Since_;
-  /// Of the time of the last impact.
+  /// Derivative of the time of the last impact.
   ScratchMatrix time_;
   // where `fly` went: way and velocity, in the axes of the start, and how these and the state move; one more column
   // for the time
@@ -95,7 +95,7 @@ class BounceChain {
   /// Whether rows contradict each other in any of them (contact/lcp_derivatives.hpp).
   [[nodiscard]] bool contradicts() const { return contradicts_; }
   [[nodiscard]] const PartMap& before() const { return before_; }
-  [[nodiscard]] const PartMap& after(int impact) const { return after_[static_cast<std::size_t>(impact)]; }
+  [[nodiscard]] const PartMap& after(int impact) const { return after_[impact]; }
 
   /// To be filled in for `apply`.
   BounceColumns columns;

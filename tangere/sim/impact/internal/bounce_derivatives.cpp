@@ -22,7 +22,7 @@ const BounceChain& differentiate(const World& world, const Tape& tape, Workspace
   x.v.view().middleCols(nv, nv).setIdentity();
   x.before.view() = chain.before().velocity.view();
   for (int i = 0; i < tape.num_impacts; ++i)
-    x.impacts[static_cast<std::size_t>(i)].after.view().rightCols(nu) = chain.after(i).velocity.view().rightCols(nu);
+    x.impacts[i].after.view().rightCols(nu) = chain.after(i).velocity.view().rightCols(nu);
   if (use == RowUse::all) {
     const ScratchMatrix::ConstView f = chain.before().impulses.view();
     x.impulses_before.reset(f.rows(), f.cols()) = f;

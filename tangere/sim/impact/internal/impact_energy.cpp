@@ -13,7 +13,7 @@ namespace {
 int island_of(const Tape& impact, int row) {
   const auto J = impact.problem.jacobian(static_cast<int>(impact.v.size())).row(row);
   for (Eigen::Index k = 0; k < J.size(); ++k)
-    if (J[k] != 0.0) return impact.short_of_energy[static_cast<std::size_t>(k)];
+    if (J[k] != 0.0) return impact.short_of_energy[k];
   return 0;
 }
 
@@ -30,8 +30,7 @@ void ImpactEnergy::prepare(const Model& model, Data& data, const Tape& impact) {
     island.after = impact.v_plus;
     island.before = impact.v;
     for (Eigen::Index k = 0; k < model.nv(); ++k)
-      if (impact.short_of_energy[static_cast<std::size_t>(k)] != static_cast<int>(i) + 1)
-        island.after[k] = island.before[k] = 0.0;
+      if (impact.short_of_energy[k] != static_cast<int>(i) + 1) island.after[k] = island.before[k] = 0.0;
     island.sum = island.after + island.before;
     island.difference = island.after - island.before;
     island.E_q.noalias() =
@@ -50,7 +49,7 @@ void ImpactEnergy::linearise(const Model& model, const Data& data, const Tape& i
     (void)s_.reset(static_cast<Eigen::Index>(derivatives.clamped().size()));
     for (std::size_t i = 0; i < derivatives.clamped().size(); ++i) {
       const int r = derivatives.clamped()[i];
-      const Row& row = impact.problem.rows[static_cast<std::size_t>(r)];
+      const Row& row = impact.problem.rows[r];
       if (row.restitution_kept < 1.0 && row.restitution_kept > 0.0 && island_of(impact, r) == static_cast<int>(n) + 1)
         s_[static_cast<Eigen::Index>(i)] = -row.target / row.restitution_kept;
     }

@@ -35,7 +35,7 @@ class ImpactEnergy {
                Eigen::Ref<VectorX> velocity, ScratchVector* impulses);
 
  private:
-  /// Of one island: sums and differences of v⁺ and v, momenta after and before.
+  /// One island: sums and differences of v⁺ and v, momenta after and before.
   struct Island {
     VectorX sum;
     VectorX difference;

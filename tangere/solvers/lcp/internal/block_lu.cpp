@@ -84,16 +84,14 @@ void BlockLu::begin(int nodes) {
 
 void BlockLu::connect(int a, int b) {
   if (a == b) return;
-  connected_[static_cast<std::size_t>(a * words_ + b / 64)] |= std::uint64_t{1} << (b % 64);
-  connected_[static_cast<std::size_t>(b * words_ + a / 64)] |= std::uint64_t{1} << (a % 64);
+  connected_[a * words_ + b / 64] |= std::uint64_t{1} << (b % 64);
+  connected_[b * words_ + a / 64] |= std::uint64_t{1} << (a % 64);
 }
 
 int BlockLu::least_degree() const {
   int best = -1;
   for (int i = 0; i < nodes_; ++i)
-    if (degree_[static_cast<std::size_t>(i)] != kGone &&
-        (best < 0 || degree_[static_cast<std::size_t>(i)] < degree_[static_cast<std::size_t>(best)]))
-      best = i;
+    if (degree_[i] != kGone && (best < 0 || degree_[i] < degree_[best])) best = i;
   return best;
 }
 
@@ -112,19 +110,18 @@ void BlockLu::eliminate(int node) {
     row[other / 64] &= ~(std::uint64_t{1} << (other % 64));
     row[node / 64] &= ~(std::uint64_t{1} << (node % 64));
     for (int word = 0; word < words_; ++word) count += std::popcount(row[word]);
-    degree_[static_cast<std::size_t>(other)] = count;
+    degree_[other] = count;
     index_[static_cast<std::size_t>(node) * stride() + static_cast<std::size_t>(other)] = blocks_++;
     index_[static_cast<std::size_t>(other) * stride() + static_cast<std::size_t>(node)] = blocks_++;
   }
   index_[static_cast<std::size_t>(node) * (stride() + 1)] = blocks_++;
-  degree_[static_cast<std::size_t>(node)] = kGone;
+  degree_[node] = kGone;
 }
 
 void BlockLu::order() {
   degree_.assign(static_cast<std::size_t>(nodes_), 0);
   for (int i = 0; i < nodes_; ++i)
-    for (int word = 0; word < words_; ++word)
-      degree_[static_cast<std::size_t>(i)] += std::popcount(connected_[static_cast<std::size_t>(i * words_ + word)]);
+    for (int word = 0; word < words_; ++word) degree_[i] += std::popcount(connected_[i * words_ + word]);
   index_.assign(stride() * stride(), -1);
   blocks_ = 0;
   order_.clear();
@@ -145,7 +142,7 @@ bool BlockLu::factor() {
   alignas(64) double scaled[kArea];
   determinant_sign_ = 1;
   for (int k = 0; k < nodes_; ++k) {
-    const int node = order_[static_cast<std::size_t>(k)];
+    const int node = order_[k];
     double* diagonal = block(node, node);
     determinant_sign_ *= invert(diagonal);
     if (determinant_sign_ == 0) return false;
@@ -161,12 +158,12 @@ bool BlockLu::factor() {
 
 void BlockLu::solve(double* x) const {
   for (int k = 0; k < nodes_; ++k) {
-    const int node = order_[static_cast<std::size_t>(k)];
+    const int node = order_[k];
     for (const int* r = first_neighbour(k); r != last_neighbour(k); ++r)
       multiply_vector(block(*r, node), x + kStride * node, x + kStride * *r, -1.0);
   }
   for (int k = nodes_ - 1; k >= 0; --k) {
-    const int node = order_[static_cast<std::size_t>(k)];
+    const int node = order_[k];
     double* at = x + kStride * node;
     for (const int* c = first_neighbour(k); c != last_neighbour(k); ++c)
       multiply_vector(block(node, *c), x + kStride * *c, at, -1.0);

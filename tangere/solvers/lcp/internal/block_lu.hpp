@@ -36,14 +36,14 @@ class BlockLu {
 
   /// All blocks zero.
   void clear();
-  /// Of nodes that are connected, or the same; column after column.
+  /// The block of two connected nodes, or of one; column after column.
   [[nodiscard]] double* block(int row, int column) {
     return values_.data() + static_cast<std::size_t>(index_[static_cast<std::size_t>(row) * stride() + column]) * kArea;
   }
 
   /// In place. False if a diagonal block is singular.
   [[nodiscard]] bool factor();
-  /// Of what was factored: 1 or -1, or 0 if it is singular.
+  /// Sign of the determinant of the factored matrix: 1 or -1; 0 if it is singular.
   [[nodiscard]] int determinant_sign() const { return determinant_sign_; }
   /// x: the right side, then the solution, kStride numbers a node.
   void solve(double* x) const;
@@ -55,9 +55,7 @@ class BlockLu {
     return values_.data() + static_cast<std::size_t>(index_[static_cast<std::size_t>(row) * stride() + column]) * kArea;
   }
   /// The later neighbours of the k-th node that goes.
-  [[nodiscard]] const int* first_neighbour(int k) const {
-    return neighbours_.data() + first_[static_cast<std::size_t>(k)];
-  }
+  [[nodiscard]] const int* first_neighbour(int k) const { return neighbours_.data() + first_[k]; }
   [[nodiscard]] const int* last_neighbour(int k) const {
     return neighbours_.data() + first_[static_cast<std::size_t>(k) + 1];
   }

@@ -39,7 +39,7 @@ void BoxedLcpSolver::Data::pivot_box(const double* softness) {
   multiply_add(g.data(), w_g.data());
 }
 
-/// What is left of `pivots`; 0 if they did not suffice.
+/// Returns the pivots left over; 0 if they did not suffice.
 int BoxedLcpSolver::Data::join_row(int i, const double* softness, int pivots) {
   for (; pivots > 0; --pivots) {
     multiply_add(g.data(), w_g.data());

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the methods of boxed_lcp.hpp share: the problem in hand, the candidate, the best so far, and their memory.
+/// Shared data of the methods of boxed_lcp.hpp: the current problem, the candidate, the best so far, and their memory.
 /// Private to the solvers.
 ///
 /// A candidate is f with the sets it comes from. Each method makes sets, `set_newton` makes candidates of them.
@@ -14,17 +14,17 @@
 #include <vector>
 
 #include "tangere/math/aligned.hpp"
-#include "tangere/solvers/lcp/internal/block_lu.hpp"
 #include "tangere/solvers/lcp/boxed_lcp.hpp"
 #include "tangere/solvers/lcp/boxed_lcp_factor.hpp"
+#include "tangere/solvers/lcp/internal/block_lu.hpp"
 #include "tangere/solvers/lcp/sparse_rows.hpp"
 
 namespace tangere {
 
-/// What pivoting and penalties are tried with: at less, redundant rows defeat them.
+/// Compliance for pivoting and penalties: redundant rows defeat them at less.
 inline constexpr double kSearchCompliance = 1e-6;
 
-/// Of the systems of many rows: of candidates, and along Lemke's path.
+/// Accuracy of systems of many rows: of candidates, and along Lemke's path.
 inline constexpr double kFullAccuracy = 1e-14;
 inline constexpr double kPathAccuracy = 1e-9;
 
@@ -81,7 +81,7 @@ struct BoxedLcpSolver::Data {
   /// By coordinates, where A is given by its parts.
   BlockLu lu;
   AlignedVector body_vector, left, asked_right, change, clamped_stiffness, spread_force;
-  /// What a row adds to K: jᵀ (own j + shared j_normal). As wanted, and as in the factors with their updates.
+  /// A row's addition to K, jᵀ (own j + shared j_normal): as wanted, and as in the updated factors.
   struct Stiffness {
     double own = 0.0;
     double shared = 0.0;
@@ -99,7 +99,7 @@ struct BoxedLcpSolver::Data {
   std::vector<int> changed_rows;
   AlignedVector responses, capacitance, capacitance_lu, weights;
   std::vector<int> capacitance_pivots;
-  /// What solutions may leave of their right sides, relative to the largest force.
+  /// Largest residual of solutions, relative to the largest force.
   double accuracy = kFullAccuracy;
   int factorisations = 0;
   /// Σ m³ of their sizes.
@@ -193,7 +193,7 @@ struct BoxedLcpSolver::Data {
   [[nodiscard]] bool improve(const double* softness, double* x);
   /// Forces of all rows of those of the clamped ones, the others zero.
   void spread(const double* clamped_force, double* force) const;
-  /// Of a factorisation, in the units of the work.
+  /// Cost of a factorisation, in the units of the work.
   [[nodiscard]] double sparse_cost() const { return 200.0 * lu.num_blocks(); }
 
   // ---- boxed_lcp_interior.cpp

@@ -27,7 +27,8 @@ namespace {
 constexpr int kMostSteps = 60;
 constexpr double kToTheBoundary = 0.99;
 constexpr double kNoProgress = 1e-3;
-/// Of the mean: the least product s λ / d that a step may leave, and how a step that does is shortened.
+/// Least product s λ / d that a step may leave, as a part of the mean, and the factor that shortens a step that leaves
+/// less.
 constexpr double kLeastProduct = 1e-3;
 constexpr double kShorter = 0.8;
 constexpr int kMostShorter = 12;
@@ -35,11 +36,11 @@ constexpr int kMostShorter = 12;
 constexpr double kFirstLook = 1e-3;
 constexpr double kNextLook = 3e-2;
 constexpr double kLastLook = 1e-9;
-/// Of Lemke's path from there.
+/// Most pieces of Lemke's path from there.
 constexpr int kPiecesToTheEnd = 40;
 /// Sets tried after each look.
 constexpr int kPolish = 4;
-/// Where its path turns (boxed_lcp_turns.cpp), one after the other.
+/// Turning points of its path (boxed_lcp_turns.cpp), one after the other.
 struct PathStart {
   double scale;
   double longest_step;
@@ -97,7 +98,7 @@ void BoxedLcpSolver::Data::start_interior(double scale) {
   }
 }
 
-/// What each row adds to K.
+/// Sets each row's addition to K.
 void BoxedLcpSolver::Data::set_interior_stiffness() {
   const auto hardness = [&](int i, int side) {
     return is_bounded(i, side) ? side_dual[side][i] / side_slack[side][i] : 0.0;

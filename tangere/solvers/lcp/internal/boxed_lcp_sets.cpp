@@ -14,7 +14,7 @@
 namespace tangere {
 namespace {
 
-/// What the whole chain may spend on factorisations, Σ m³: some tenths of a second, and 100 of full size.
+/// Most work of the whole chain on factorisations, Σ m³: some tenths of a second, and 100 of full size.
 constexpr double kMostWork = 4e9;
 constexpr double kMostFullSize = 100.0;
 /// The part of what would stop all rows that counts as their force where there is less.

@@ -24,9 +24,9 @@ namespace tangere {
 namespace {
 
 constexpr int kMostImprovements = 6;
-/// What may be left of r at most, relative to the largest force, by the diagonal.
+/// Largest residual r by the diagonal, relative to the largest force.
 constexpr double kTooMuch = 1e-9;
-/// What stiffens a row by less, relative to its mass, is not in K: rows that the interior point keeps away from.
+/// Rows stiffened by less than this part of their mass are not in K: the interior point keeps away from them.
 constexpr double kNoStiffness = 1e-10;
 /// Rows that may have changed their sets since K was factored.
 constexpr std::size_t kMostUpdates = 32;
@@ -65,7 +65,7 @@ void BoxedLcpSolver::Data::add_stiffness(int i, int j, double factor) {
   }
 }
 
-/// What each row adds to K, for `clamped` and `coupled`.
+/// Sets each row's addition to K, for `clamped` and `coupled`.
 void BoxedLcpSolver::Data::set_stiffness(const double* softness) {
   stiffness.assign(static_cast<std::size_t>(n), {});
   for (const int i : clamped) stiffness[i].own = 1.0 / softness[i];
@@ -110,8 +110,7 @@ bool BoxedLcpSolver::Data::update_factors() {
   if (changed_rows.empty()) return true;
   const int k = static_cast<int>(updates.size());
   for (int i = 0; i < k; ++i)
-    for (int j = 0; j < k; ++j)
-      capacitance_lu[static_cast<std::size_t>(i * k + j)] = capacitance[static_cast<std::size_t>(i) * kMostUpdates + j];
+    for (int j = 0; j < k; ++j) capacitance_lu[i * k + j] = capacitance[static_cast<std::size_t>(i) * kMostUpdates + j];
   return lu_factor(capacitance_lu.data(), k, k, capacitance_pivots.data());
 }
 
@@ -144,8 +143,7 @@ void BoxedLcpSolver::Data::solve_bodies(double* x) {
   lu.solve(x);
   const int k = static_cast<int>(updates.size());
   if (k == 0) return;
-  for (int a = 0; a < k; ++a)
-    weights[static_cast<std::size_t>(a)] = along_update(updates[static_cast<std::size_t>(a)], x);
+  for (int a = 0; a < k; ++a) weights[a] = along_update(updates[a], x);
   lu_solve(capacitance_lu.data(), k, k, capacitance_pivots.data(), weights.data());
   const auto size = static_cast<Eigen::Index>(sparse->vector_size());
   Eigen::Map<VectorX, Eigen::Aligned64> out(x, size);

@@ -32,7 +32,7 @@ constexpr double kShortest = 1e-4;
 constexpr double kFirstLook = 1e-3;
 constexpr double kNextLook = 0.3;
 constexpr double kLastLook = 1e-7;
-/// Of Lemke's path from there: rows that tie.
+/// Most pieces of Lemke's path from there: rows that tie.
 constexpr int kPiecesToTheEnd = 100;
 
 }  // namespace

@@ -37,7 +37,7 @@ constexpr double kShortStep = 1.0;
 /// The cosine of the largest turn of a step that is not tiny.
 constexpr double kTurn = 0.6;
 constexpr double kTinyStep = 1e-3;
-/// Of the way to the wall.
+/// Fraction of the way to the wall.
 constexpr double kFraction = 0.9;
 /// Iterations to the path's first point, and from its last one to the solution.
 constexpr int kStartIterations = 120;
@@ -91,7 +91,7 @@ void NcpSolver::find_direction(NcpProblem& problem, double mu) {
   }
 }
 
-/// What changes of z and s count as, here.
+/// Measures changes of z and s at this point.
 void NcpSolver::measure() {
   for_each_cone(cones_, [&](int first, int n) {
     const auto head = static_cast<std::size_t>(first);
