@@ -27,8 +27,8 @@ Outcome nimble_sets(const Request& request) {
     for (int i = 0; i < kSteps; ++i) {
       const StepResult& result = step(world, state, u, workspace, state);
       // islands without anything to solve are not counted
-      islands += result.num_islands - result.stages[BoxedLcpStage::none];
-      right += result.stages[BoxedLcpStage::previous_sets];
+      islands += result.num_islands - result.stages[static_cast<std::size_t>(BoxedLcpStage::none)];
+      right += result.stages[static_cast<std::size_t>(BoxedLcpStage::previous_sets)];
       if (result.status != StepStatus::solved) ++approximate;
     }
     const double part = islands > 0 ? 100.0 * right / islands : 100.0;

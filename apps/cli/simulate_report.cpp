@@ -28,7 +28,7 @@ double mean_contacts(const SimulationReport& report) {
 
 double part_of_islands(const SimulationReport& report, BoxedLcpStage stage) {
   if (report.num_islands == 0) return 0.0;
-  return static_cast<double>(report.stages[stage]) / static_cast<double>(report.num_islands);
+  return static_cast<double>(report.stages[static_cast<std::size_t>(stage)]) / static_cast<double>(report.num_islands);
 }
 
 /// The coordinate of a column of the Jacobian: `q of crate.x`.

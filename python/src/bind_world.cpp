@@ -57,8 +57,7 @@ void bind_options(nb::module_& m) {
       .field("margin", &SmoothOptions::margin, "Pairs exist from this distance on, a part of the bodies' reach.")
       .field("smallest_part", &SmoothOptions::smallest_part, "Unsolved steps are halved down to this; 1: never.")
       .field("gradient_kappa", &SmoothOptions::gradient_kappa, "Derivatives at this relaxation instead; 0: at kappa.")
-      .field("num_refinements", &SmoothOptions::num_refinements, "Newton steps before derivatives.")
-      .field("prune_hovering", &SmoothOptions::prune_hovering, "Derivatives leave out what hovers in parallel.");
+      .field("num_refinements", &SmoothOptions::num_refinements, "Newton steps before derivatives.");
 }
 
 /// Options as given; what is not given stays.

@@ -28,7 +28,7 @@ Formulation formulation_from(std::string_view name) {
 std::string_view to_string(SmoothRung rung) {
   constexpr std::array<std::string_view, kNumSmoothRungs> kNames = {"warm",        "cold", "path",      "old velocity",
                                                                     "free flight", "ones", "half steps"};
-  return kNames[rung];
+  return kNames[static_cast<std::size_t>(rung)];
 }
 
 void SmoothOptions::verify() const {

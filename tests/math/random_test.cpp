@@ -55,7 +55,7 @@ TEST(Random, UniformFillsTheUnitIntervalEvenly) {
     const double u = random.uniform();
     ASSERT_GE(u, 0.0);
     ASSERT_LT(u, 1.0);
-    ++counts[100.0 * u];
+    ++counts[static_cast<int>(100.0 * u)];
     sum += u;
   }
   // 99 degrees of freedom: mean 99, deviation 14; five deviations
@@ -114,7 +114,7 @@ TEST(Random, UnitVectorsFillTheSphereEvenly) {
     mean += a / kSamples;
     second += a * a.transpose() / kSamples;
     // each coordinate of a uniform direction is uniform (Archimedes)
-    ++counts[std::min(49.0, 25.0 * (a.z() + 1.0))];
+    ++counts[static_cast<int>(std::min(49.0, 25.0 * (a.z() + 1.0)))];
   }
   EXPECT_NEAR_ABSOLUTE(mean, Vector3::Zero(), 5.0 / std::sqrt(3.0 * kSamples));
   EXPECT_NEAR_ABSOLUTE(second, Matrix3::Identity() / 3.0, 5 * 0.3 / std::sqrt(kSamples));

@@ -111,7 +111,7 @@ TEST_P(BatchTest, ReverseProductsAreThoseOfTheJacobians) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulations, BatchTest, testing::Values(Formulation::lcp, Formulation::single_level),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& test) { return std::string(to_string(test.param)); });
 
 TEST(Batch, RefusesWhatDoesNotFit) {
   const Case c = scene(Formulation::lcp);

@@ -118,7 +118,7 @@ TEST(MovedFrom, RolloutIsEmpty) {
   EXPECT_TRUE(rollout.states().empty());  // NOLINT(bugprone-use-after-move)
   StateTangent g;
   MatrixX g_controls;
-  EXPECT_THROW(rollout.reverse({}, g, g_controls), InputError);
+  EXPECT_THROW((void)rollout.reverse({}, g, g_controls), InputError);
   EXPECT_THROW(rollout.run(one.state, one.u.replicate(1, 3)), InputError);
 }
 

@@ -118,7 +118,7 @@ TEST_P(PairFriction, IsThePairsOwn) {
 
 INSTANTIATE_TEST_SUITE_P(Formulations, PairFriction,
                          testing::Values(Formulation::lcp, Formulation::single_level, Formulation::bilevel),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& test) { return std::string(to_string(test.param)); });
 
 }  // namespace
 }  // namespace tangere::test

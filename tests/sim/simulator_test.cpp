@@ -146,22 +146,22 @@ TEST(World, ChangesKeepWarmStarts) {
   for (int i = 0; i < 10; ++i) state = sim.step(state, u);
   sim.change({.kappa = 1e-5});
   state = sim.step(state, u);
-  EXPECT_EQ(sim.report().smooth.rungs[SmoothRung::warm], 1);
+  EXPECT_EQ(sim.report().smooth.rungs[static_cast<std::size_t>(SmoothRung::warm)], 1);
   // half the time step, hard contact and back
   sim.change({.time_step = 0.0025});
   state = sim.step(state, u);
-  EXPECT_EQ(sim.report().smooth.rungs[SmoothRung::warm], 1);
+  EXPECT_EQ(sim.report().smooth.rungs[static_cast<std::size_t>(SmoothRung::warm)], 1);
   sim.change({.formulation = Formulation::lcp});
   state = sim.step(state, u);
   EXPECT_FALSE(sim.report().rows.empty());
   sim.change({.formulation = Formulation::single_level});
   state = sim.step(state, u);
-  EXPECT_EQ(sim.report().smooth.rungs[SmoothRung::warm], 1);
+  EXPECT_EQ(sim.report().smooth.rungs[static_cast<std::size_t>(SmoothRung::warm)], 1);
   // a world of its own starts cold
   const World other(world.model(), {}, sim.world().options());
   State next;
   const StepResult& result = step(other, state, u, sim.workspace(), next);
-  EXPECT_EQ(result.smooth.rungs[SmoothRung::warm], 0);
+  EXPECT_EQ(result.smooth.rungs[static_cast<std::size_t>(SmoothRung::warm)], 0);
 }
 
 }  // namespace

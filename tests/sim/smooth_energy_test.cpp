@@ -54,7 +54,7 @@ Count expect_no_gain(const World& world, const Draw& draw, int trials, int steps
       const double before = energy_of(world, state.q, state.v);
       const double after = energy_of(world, next.q, next.v);
       EXPECT_LE(after, start * (1.0 + allowed.over)) << "trial " << trial << ", step " << i;
-      const bool halved = result.smooth.rungs[SmoothRung::half_steps] > 0;
+      const bool halved = result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] > 0;
       const bool limited = result.restitution_kept > 0.0 && result.restitution_kept < 1.0 && !halved;
       EXPECT_LE(after, before + (limited ? allowed.in_step * before : allowed.returned * start))
           << "trial " << trial << ", step " << i << (limited ? ", limited" : "");
@@ -236,7 +236,7 @@ TEST(SmoothEnergy, IsNotGainedByWhatTurnsFarWithinAStep) {
           for (int i = 0; i < 60; ++i) {
             const StepResult& result = step(world, state, at_ease(world), workspace, state);
             EXPECT_EQ(result.status, StepStatus::solved);
-            halved += result.smooth.rungs[SmoothRung::half_steps];
+            halved += result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)];
             EXPECT_LE(energy_of(world, state.q, state.v), 1.005 * start) << trial << " " << i;
           }
         }
@@ -302,7 +302,7 @@ void expect_derivatives_where_limited(const World& world, const Draw& draw, int 
     State next;
     for (int i = 0; i < 60; ++i) {
       const StepResult& result = step(world, state, at_ease(world), workspace, next);
-      const bool halved = result.smooth.rungs[SmoothRung::half_steps] > 0;
+      const bool halved = result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] > 0;
       if (result.restitution_kept < 1.0 && result.restitution_kept > 0.0 && !halved) {
         const int beyond = result.restitution_kept < 1.0 - std::sqrt(kappa) ? 1 : 0;
         if (left[beyond] > 0) {

@@ -16,7 +16,7 @@
 namespace tangere::test {
 namespace {
 
-int acted(const StepResult& result, SmoothRung rung) { return result.smooth.rungs[rung]; }
+int acted(const StepResult& result, SmoothRung rung) { return result.smooth.rungs[static_cast<std::size_t>(rung)]; }
 
 /// Balls side by side that fall on the floor, spin and push each other: the spin of one lifts the next.
 StepCase row_of_balls(int count, double friction, double restitution, Random& random, const WorldOptions& options) {

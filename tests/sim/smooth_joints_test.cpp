@@ -199,7 +199,7 @@ TEST(SmoothStep, JointRowsStartWarm) {
       const StepResult& result = step(world, state, at_ease(world), workspace, state);
       ASSERT_EQ(result.status, StepStatus::solved);
       iterations[warm] += result.smooth.iterations;
-      started_warm += result.smooth.rungs[SmoothRung::warm];
+      started_warm += result.smooth.rungs[static_cast<std::size_t>(SmoothRung::warm)];
     }
     EXPECT_GE(started_warm, warm ? 190 : 0);
     ends[warm] = state;

@@ -139,7 +139,7 @@ Drift drift_of(const World& world, State state, int steps) {
   Drift out;
   for (int i = 0; i < steps; ++i) {
     const StepResult& result = step(world, state, at_ease(world), workspace, state);
-    out.halved += result.smooth.rungs[SmoothRung::half_steps];
+    out.halved += result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)];
     if (result.status != StepStatus::solved) ++out.unsolved;
     for (const Contact& contact : result.contacts) out.impulse = std::max(out.impulse, contact.impulse[0]);
     out.worst = std::max(out.worst, (momentum(world.model(), state) - before).cwiseAbs().maxCoeff());

@@ -52,7 +52,7 @@ TEST(SmoothRoom, ThatIsMissingIsNoFailure) {
           for (int i = 0; i < 20; ++i) {
             const StepResult& result = step(scene.world, state, at_ease(scene.world), workspace, state);
             ASSERT_EQ(result.status, StepStatus::solved) << i;
-            EXPECT_EQ(result.smooth.rungs[SmoothRung::half_steps], 0) << i;
+            EXPECT_EQ(result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)], 0) << i;
             EXPECT_LE(energy(scene.world, state), start + 1e-6) << i;
             // in the middle, and straight
             EXPECT_NEAR(state.q[0], 0.0, 1e-6) << i;

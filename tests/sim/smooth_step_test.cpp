@@ -380,7 +380,7 @@ TEST(SmoothStep, BilevelGivesTheSameMotion) {
       const StepResult& result = step(two.world, state, u, other, by_bilevel);
       ASSERT_EQ(result.status, StepStatus::solved) << "step " << i;
       // impacts that only the single level solves in one: two half steps are another discretisation
-      const bool halved = result.smooth.rungs[SmoothRung::half_steps] > 0;
+      const bool halved = result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] > 0;
       ASSERT_EQ(step(one.world, state, u, workspace, state).status, StepStatus::solved) << "step " << i;
       if (halved) continue;
       EXPECT_NEAR_ABSOLUTE(state.v, by_bilevel.v, 1e-5) << "step " << i << " at " << kappa;

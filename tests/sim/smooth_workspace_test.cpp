@@ -68,7 +68,7 @@ TEST(SmoothWorkspace, StaysWarmWithACopyOfItsWorld) {
   State state = scene.state;
   for (int i = 0; i < 20; ++i) (void)step(scene.world, state, at_ease(scene.world), workspace, state);
   const StepResult& result = step(copy, state, at_ease(copy), workspace, state);
-  EXPECT_EQ(result.smooth.rungs[SmoothRung::warm], 1);
+  EXPECT_EQ(result.smooth.rungs[static_cast<std::size_t>(SmoothRung::warm)], 1);
 }
 
 TEST(SmoothWorkspace, OfOtherBodiesIsRefused) {

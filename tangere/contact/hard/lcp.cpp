@@ -352,7 +352,7 @@ void LcpContact::keep(const ContactProblem& problem, const BoxedLcpSolution& sol
   }
   if (solved.status != BoxedLcpStatus::solved) solution_.status = solved.status;
   solution_.residual = std::max(solution_.residual, solved.residual);
-  ++solution_.stages[solved.stage];
+  ++solution_.stages[static_cast<std::size_t>(solved.stage)];
 
   const double largest = solved.f.view().cwiseAbs().maxCoeff();
   if (!(largest > 0.0)) return;

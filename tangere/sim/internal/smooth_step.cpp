@@ -156,7 +156,7 @@ bool two_half_steps(const World& world, const State& state, VectorArgument u, Wo
     add_contacts(result.contacts, smooth.half_contacts);
   }
   if (all.status == StepStatus::solved)
-    statistics.rungs[SmoothRung::half_steps] = whole.statistics.failures + whole.num_gaining;
+    statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = whole.statistics.failures + whole.num_gaining;
   all.smooth = statistics;
   all.contacts = smooth.half_contacts;
   next = smooth.half_state;

@@ -260,7 +260,7 @@ bool SingleLevelContact::solve_island(SmoothRung last) {
     if (rung > last && (had_start || rung > SmoothRung::cold)) break;
     result = attempt(rung);
     if (result.status != NcpStatus::solved) continue;
-    ++statistics.rungs[rung];
+    ++statistics.rungs[static_cast<std::size_t>(rung)];
     statistics.iterations += result.iterations;
     statistics.max_iterations = std::max(statistics.max_iterations, result.iterations);
     solution_.residual =
