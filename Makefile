@@ -7,6 +7,8 @@ CTEST_ARGS ?=
 FUZZ_SECONDS ?= 600
 # OFF: everything but the viewer's page, for machines on which npm cannot reach its packages
 VIEWER ?= ON
+# OFF: without the Python package, for machines on which pip cannot reach its packages
+PYTHON ?= ON
 
 CXX_FILES = $(shell find tangere apps bench tests examples experiments python -name node_modules -prune -o -name '*.hpp' -print -o -name '*.cpp' -print 2>/dev/null)
 CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
@@ -66,8 +68,10 @@ test-%: compile-%
 	@echo "tangere: all tests passed ($*)"
 
 # these build the Python package too, with what is in build/venv
+ifneq ($(PYTHON),OFF)
 configure-dev configure-dev-clang configure-release: environment
 configure-dev configure-dev-clang configure-release: PYTHON_OPTIONS = -DTANGERE_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
+endif
 
 configure-%:
 	cmake --preset $* --log-level=NOTICE -D TANGERE_BUILD_VIEWER=$(VIEWER) $(PYTHON_OPTIONS)

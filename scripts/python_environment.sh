@@ -22,5 +22,9 @@ for package in "${packages[@]}"; do
 done
 ((${#missing[@]} > 0)) || exit 0
 echo "installing ${missing[*]}"
-"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${missing[@]}"
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${missing[@]}" || {
+  echo "pip cannot install ${missing[*]} (behind a proxy with a certificate of its own: export PIP_CERT=<file>)." >&2
+  echo "Everything but the Python package works without it: make test PYTHON=OFF" >&2
+  exit 1
+}
 printf '%s\n' "${missing[@]}" >> "$made"

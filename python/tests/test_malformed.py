@@ -1,6 +1,6 @@
 """Malformed calls: whatever is handed to the package, it answers or raises; the interpreter lives.
 
-TANGERE_MALFORMED_CALLS says how many (default 3000; 100000 were run by hand).
+TANGERE_MALFORMED_CALLS says how many (default 3000).
 """
 
 import os

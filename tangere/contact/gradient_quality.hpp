@@ -24,12 +24,10 @@ enum class GradientQuality {
   /// The place or the frame of a contact that takes part has no derivative: parallel edges, coincident centres, corners
   /// that do not live on as a shape grows. Derivatives hold it.
   features_held,
-  /// Clamped rows contradict each other: the derivative is the one of least norm.
-  rows_contradict,
   /// The contact of the step, or of its linearisation, was not solved (StepStatus::approximate_contact).
   contact_unsolved,
 };
-inline constexpr int kNumGradientQualities = 8;
+inline constexpr int kNumGradientQualities = 7;
 
 [[nodiscard]] std::string_view to_string(GradientQuality quality);
 

@@ -125,11 +125,6 @@ GradientQuality quality_of(const Tape& tape) {
   return quality;
 }
 
-GradientQuality quality_of(const Tape& tape, const Workspace::Memory& m) {
-  const bool contradicts = tape.bounced() ? m.chain->contradicts() : m.derivatives.contradicts();
-  return worst(quality_of(tape), contradicts ? GradientQuality::rows_contradict : GradientQuality::exact);
-}
-
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDerivatives::RowUse use) {
   require_tape(world, tape);
   if (world.options().formulation != Formulation::lcp)
@@ -219,7 +214,7 @@ GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& 
   if (is_smooth(world, workspace.memory())) return smooth_jacobians(world, tape, workspace.memory(), out);
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace.memory(), &out);
-    return quality_of(tape, workspace.memory());
+    return quality_of(tape);
   }
   Workspace::Memory& m = workspace.memory();
   linearise(world, tape, m);
@@ -231,7 +226,7 @@ GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& 
     other = second_try_is_larger(world, tape, m.first_try, m);
     if (!other) m.derivatives.linearise(world.model(), m.data, solved_step(world, tape, m));
   }
-  const GradientQuality quality = quality_of(tape, m);
+  const GradientQuality quality = quality_of(tape);
   m.derivatives.expand(world.model(), m.data);
   const int nv = world.nv();
   out.v_q = m.derivatives.d_q();
@@ -300,7 +295,7 @@ GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& worksp
   const VectorX no_impulses;
   if (tape.bounced()) {
     bounce_vjp(world, tape, m, g, no_impulses, g_state, g_u);
-    return quality_of(tape, m);
+    return quality_of(tape);
   }
   if (approximates_bounces(mode)) {
     const GradientQuality quality = step_jacobians(world, tape, workspace, m.event, mode);
@@ -315,7 +310,7 @@ GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& worksp
   reverse_integration(world, tape, g, m);
   m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
 
-  GradientQuality quality = quality_of(tape, m);
+  GradientQuality quality = quality_of(tape);
   if (mode == GradientMode::pre_contact && classify_as_touching(tape, m)) {
     linearise_with_other_sets(world, tape, m);
     m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
@@ -359,7 +354,7 @@ GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& worksp
     linearise(world, tape, m);
     forward_rows(world, tape, d, du, m, d_next);
   }
-  return quality_of(tape, m);
+  return quality_of(tape);
 }
 
 GradientQuality linearized_step(const World& world, const State& state, VectorArgument u, Workspace& workspace,

@@ -36,7 +36,7 @@ class CliTest(CommandTest):
     def test_version(self):
         result = run("--version")
         self.assertEqual(result.returncode, 0)
-        self.assertRegex(result.stdout, r"^tangere \d+\.\d+\.\d+\n$")
+        self.assertRegex(result.stdout, r"^tangere \d+\.\d+\.\d+( \([0-9a-f]+(-dirty)?\))?\n$")
 
     def test_help(self):
         result = run("--help")

@@ -156,7 +156,7 @@ TEST(BadInput, EmptyPolytopesCannotBeRecentred) {
 /// What was not given is zero, not what happened to be in memory.
 TEST(BadInput, SizesThatWereNotGiven) {
   expect_refused([] { (void)Shape(Sphere{}); }, "sphere.radius", "got 0");
-  expect_refused([] { (void)Shape(Box{}); }, "box.size[0]", "got 0");
+  expect_refused([] { (void)Shape(Box{}); }, "box.size.x", "got 0");
   expect_refused([] { (void)Shape(Capsule{}); }, "capsule.radius", "got 0");
   expect_refused([] { (void)Shape(Cylinder{}); }, "cylinder.radius", "got 0");
   expect_refused([] { (void)Shape(Cone{}); }, "cone.height", "got 0");

@@ -450,7 +450,9 @@ TEST(StepInput, MasslessLoopsAreRefused) {
     const World world(builder.build(), {}, {});
     ADD_FAILURE() << "was not refused";
   } catch (const InputError& error) {
-    EXPECT_NE(error.field().find("left"), std::string::npos) << error.what();
+    // both could not move
+    EXPECT_TRUE(error.field().find("left") != std::string::npos || error.field().find("right") != std::string::npos)
+        << error.what();
   }
 }
 

@@ -1,11 +1,8 @@
 #include "tangere/contact/hard/lcp_derivatives.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
-
-#include <Eigen/QR>
 
 #include "tangere/contact/hard/internal/row_motion.hpp"
 #include "tangere/contact/hard/least_squares.hpp"
@@ -49,68 +46,6 @@ void LcpDerivatives::smooth_terms(const Model& model, Data& data, const SolvedSt
   r_v.diagonal() -= dt * (step.tau_v - step.implicit_damping);
 }
 
-namespace {
-
-/// Directions below this part of the largest are none, where rows contradict each other.
-constexpr double kIndependent = 1e-6;
-
-}  // namespace
-
-/// Whether motions give the rows what they ask, b: K b moves them by J K b = b − C A⁻¹ b, and the forces A⁻¹ b are of
-/// the size of the inverse compliance where b is not in the range of J M⁻¹ N.
-bool LcpDerivatives::is_answered(VectorArgument right) {
-  answer_.noalias() = K_.view() * right;
-  double asked = 0.0;
-  double missed = 0.0;
-  double softest = 0.0;
-  for (Eigen::Index i = 0; i < right.size(); ++i) {
-    // compliances tell how easily what the rows push moves
-    const double unit = compliances_[i];
-    const double miss = right[i] - J_.view().row(i).dot(answer_);
-    asked += right[i] * right[i] / unit;
-    missed += miss * miss / unit;
-    softest = std::max(softest, unit / scale_[i]);
-  }
-  const double part = contradicting_part(softest);
-  return !(missed > part * part * asked);
-}
-
-/// Some motion of all coordinates tells whether rows contradict each other in any.
-void LcpDerivatives::probe_rows(const Model& model) {
-  if (J_.rows() == 0 || least_squares_) return;
-  probe_.resize(model.nv());
-  for (Eigen::Index k = 0; k < probe_.size(); ++k) {
-    const double turn = 0.6180339887498949 * static_cast<double>(k + 1);
-    probe_[k] = 0.5 + turn - std::floor(turn);
-  }
-  ScratchVector::View right = row_scratch_.reset(J_.rows());
-  right.noalias() = J_.view() * probe_;
-  right.noalias() -= s_q_.view() * probe_;
-  right.noalias() -= s_v_.view() * probe_;
-  if (!is_answered(right)) project_rows();
-}
-
-/// Least norm, as for the rows of one pair (row_reduction.hpp): with D = C^-½ and D J = Q R, Q orthonormal, what rows
-/// ask is taken as far as motions read it, and forces are D Q c:
-///
-///   A⁻¹ stands for D Q (Qᵀ D J M⁻¹ N D Q)⁺ Qᵀ D
-void LcpDerivatives::project_rows() {
-  contradicts_ = true;
-  least_squares_ = true;
-  const Eigen::Index count = J_.rows();
-  VectorX D(count);
-  for (Eigen::Index i = 0; i < count; ++i) D[i] = std::sqrt(compliances_.front() / compliances_[i]);
-  Eigen::ColPivHouseholderQR<MatrixX> rows(D.asDiagonal() * J_.view());
-  rows.setThreshold(kIndependent);
-  const MatrixX DQ = D.asDiagonal() * MatrixX(rows.householderQ() * MatrixX::Identity(count, rows.rank()));
-  const MatrixX read = DQ.transpose() * J_.view();
-  Eigen::CompleteOrthogonalDecomposition<MatrixX> system;
-  system.setThreshold(kIndependent);
-  system.compute(read * MinvN_.view() * DQ);
-  inverse_ = DQ * system.pseudoInverse() * DQ.transpose();
-  K_.view() = MinvN_.view() * inverse_;
-}
-
 /// A and K.
 void LcpDerivatives::factor_rows(const Model& model, const Data& data, const SolvedStep& step) {
   const Eigen::Index nv = model.nv();
@@ -150,14 +85,12 @@ void LcpDerivatives::linearise(const Model& model, Data& data, const SolvedStep&
   time_step_ = step.problem.time_step;
   v_ = step.v;
   floating_dofs_.assign(step.floating_dofs.begin(), step.floating_dofs.end());
-  contradicts_ = false;
   choose_rows(model, step);
   reduce_pairs(step, use);
   fill_rows(model, step);
   smooth_terms(model, data, step);
   contact_terms(model, data, step);
   factor_rows(model, data, step);
-  probe_rows(model);
 }
 
 void LcpDerivatives::expand(const Model& model, const Data& data) {
@@ -306,23 +239,18 @@ void LcpDerivatives::respond(const Model& model, const Data& data, const Contact
   for (const ReducedPair& reduced : reduced_) {
     Vector6 leak = Vector6::Zero();
     Vector6 shared = Vector6::Zero();
-    double asked = 0.0;
     for (int i = 0; i < reduced.count; ++i) {
       const double s = s_x[reduced.first + i];
       shared += s * reduction_.share(reduced.rows, i);
       leak += s * reduction_.leak(reduced.rows, i);
-      asked += reduced.rows.compliance / compliance_of(problem, reduced.first + i) * s * s;
     }
     right.segment(reduced.solved, reduced.rows.rank) -= shared.head(reduced.rows.rank);
-    const bool answered = is_shared(asked, shared.squaredNorm(), asked);
-    contradicts_ = contradicts_ || !answered;
-    if (reduced.rows.leaks && answered) add_wrench(model, data, problem.pairs[reduced.pair], leak, r_x);
+    if (reduced.rows.leaks) add_wrench(model, data, problem.pairs[reduced.pair], leak, r_x);
   }
   solve_mass_matrix(model, data, r_x);
   r_x = -r_x;
   if (J_.rows() > 0) {
     right.noalias() -= J_.view() * r_x;
-    if (!least_squares_ && !is_answered(right)) project_rows();
     r_x.noalias() += K_.view() * right;
   }
   if (df == nullptr) return;

@@ -70,10 +70,6 @@ class LcpDerivatives {
   [[nodiscard]] ScratchMatrix::ConstView s_q() const { return s_q_.view(); }
   [[nodiscard]] ScratchMatrix::ConstView s_v() const { return s_v_.view(); }
 
-  /// Whether clamped rows contradict each other: as some variable moves, no motion gives what all of them ask, and what
-  /// the compliance makes of that is of the size of its inverse. The derivatives are then of least norm: rows get as
-  /// near to what they ask as motions can bring them, and forces are those that motions read (lcp_derivatives.cpp).
-  [[nodiscard]] bool contradicts() const { return contradicts_; }
 
   /// The clamped rows.
   [[nodiscard]] std::span<const int> clamped() const { return clamped_; }
@@ -134,17 +130,6 @@ class LcpDerivatives {
   [[nodiscard]] bool can_reduce(const SolvedStep& step, int first, int count) const;
   [[nodiscard]] int pair_of_clamped(const ContactProblem& problem, int i) const;
   void reduce_pair(const SolvedStep& step, ReducedPair& reduced);
-  /// Of what rows of a pair ask, the part that motions read, squared: whether that is all of it but for this part of
-  /// the largest.
-  [[nodiscard]] static bool is_shared(double asked, double shared, double largest) {
-    const double part = contradicting_part(0.0);
-    return !(asked - shared > part * part * largest);
-  }
-  [[nodiscard]] double compliance_of(const ContactProblem& problem, int i) const {
-    return problem.boxes[clamped_[i]].compliance;
-  }
-  /// Rows that miss more of what they ask contradict each other; soft ones miss some in any case.
-  [[nodiscard]] static double contradicting_part(double softness) { return std::max(1e-4, 100.0 * softness); }
   void fill_rows(const Model& model, const SolvedStep& step);
   void smooth_terms(const Model& model, Data& data, const SolvedStep& step);
   void contact_terms(const Model& model, const Data& data, const SolvedStep& step);
@@ -169,9 +154,6 @@ class LcpDerivatives {
   void other_targets(const Model& model, const SolvedStep& step);
   void factor_rows(const Model& model, const Data& data, const SolvedStep& step);
   void factor_straight();
-  [[nodiscard]] bool is_answered(VectorArgument right);
-  void probe_rows(const Model& model);
-  void project_rows();
   void solve_rows(ScratchMatrix& x);
   void solve_rows_transposed(ScratchMatrix& x);
   template <class Forces>
@@ -211,8 +193,7 @@ class LcpDerivatives {
   ScratchMatrix MinvN_;
   ScratchMatrix K_;
   ScratchMatrix A_;
-  // whether rows contradict each other; and A⁺, or what stands for it then, instead of factors
-  bool contradicts_ = false;
+  // A⁺ instead of factors (Redundancy::least_squares)
   bool least_squares_ = false;
   MatrixX inverse_;
   RowSystem transposed_;
@@ -228,8 +209,6 @@ class LcpDerivatives {
   ScratchMatrix d_tau_;
   VectorX y_;
   ScratchVector z_;
-  VectorX probe_;
-  VectorX answer_;
   ScratchVector row_scratch_;
   ScratchMatrix df_;
   ScratchMatrix forces_;
