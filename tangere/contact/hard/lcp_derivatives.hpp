@@ -70,7 +70,6 @@ class LcpDerivatives {
   [[nodiscard]] ScratchMatrix::ConstView s_q() const { return s_q_.view(); }
   [[nodiscard]] ScratchMatrix::ConstView s_v() const { return s_v_.view(); }
 
-
   /// The clamped rows.
   [[nodiscard]] std::span<const int> clamped() const { return clamped_; }
   /// Friction at its bound, f = slope f_normal, with the place of its normal among the clamped rows.
