@@ -162,7 +162,7 @@ class ModelBuilder {
   [[nodiscard]] int num_bodies() const { return static_cast<int>(bodies_.size()); }
   /// kWorld - 1 if there is none.
   [[nodiscard]] int find_body(std::string_view name) const;
-  /// What was given for an index below num_bodies().
+  /// The body that was given for an index below num_bodies().
   [[nodiscard]] const BodySpec& body(int index) const { return bodies_[index].spec; }
 
   /// Throws InputError also for joints that nothing with inertia along them hangs from (the mass matrix would be

@@ -26,7 +26,7 @@ void require_few_neighbours(std::size_t pairs);
                                                                std::span<const LoopConstraint> constraints);
 /// Resolves the sources of mimics.
 void connect_mimics(std::vector<Joint>& joints);
-/// What require_movable says: which joint, so that a reader can mend it.
+/// The error of require_movable: it names the joint, so that a reader can mend it.
 class ImmovableJoint : public InputError {
  public:
   ImmovableJoint(int joint, std::string field, std::string reason)

@@ -12,7 +12,7 @@
 
 namespace tangere {
 
-/// What a notice is about: what it changes of the robot, the most important first.
+/// The part of the robot that a notice changes, the most important first.
 enum class NoticeRank { motion, collision, look, unused };
 /// `changes the motion`, …
 [[nodiscard]] std::string_view to_string(NoticeRank rank);

@@ -21,7 +21,7 @@
 
 namespace tangere {
 
-/// What a step adds to the diagonal of M, and to the damping of the old velocity: dampers and springs of joints, and
+/// Additions of a step to the diagonal of M, and to the damping of the old velocity: dampers and springs of joints, and
 /// the actuators that follow their law.
 struct ImplicitForces {
   VectorX inertia;
@@ -33,7 +33,7 @@ void set_implicit_forces(const World& world, ActuatorRegions regions, ImplicitFo
 void actuate(const World& world, VectorArgument q, VectorArgument v, VectorArgument u, ActuatorRegions regions,
              VectorX& tau);
 
-/// Where the actuators begin: on their laws.
+/// Start of the actuators: all follow their laws.
 void reset_regions(const World& world, std::vector<ActuatorRegion>& regions);
 /// The regions of the actuators at v⁺, all of them or the first that differs. False if none does.
 bool change_regions(const World& world, VectorArgument q, VectorArgument v, VectorArgument u, VectorArgument v_plus,

@@ -6,7 +6,7 @@
 ///   batch.set_parameters({find_step_parameter(world, "torso.mass")}, masses);        one row a world
 ///   for (…) batch.step(controls);                                                    moves batch.q() and batch.v()
 ///
-/// What a world does depends on that world alone, bit for bit: not on the number of threads nor on the others.
+/// The motion of a world depends on that world alone, bit for bit: not on the number of threads nor on the others.
 ///
 /// Numbers come and go as plain memory, one world after the other: controls are n rows of nu, states n rows of
 /// nq + nv (q, then v), tangents n rows of 2 nv. A rollout has such a block a step, the first step first.
@@ -51,7 +51,7 @@ class Batch {
   /// The live states, n x nq and n x nv, row after row. Their memory stays where it is.
   [[nodiscard]] std::span<double> q();
   [[nodiscard]] std::span<double> v();
-  /// Of the last step, one a world.
+  /// Status of the last step, one per world.
   [[nodiscard]] std::span<const StepStatus> statuses() const;
 
   /// One row of values a world. Live states and warm starts stay. Throws InputError naming the world.
@@ -68,7 +68,7 @@ class Batch {
   void step(In controls);
   /// The same, keeping what derivatives need.
   void record(In controls);
-  /// Of the last `record` (InputError before): A is n x (2 nv)², B n x 2 nv x nu, row after row.
+  /// Jacobians of the last `record` (InputError before): A is n x (2 nv)², B n x 2 nv x nu, row after row.
   void jacobians(Out A, Out B);
   /// From gradients in the next states to those in states and controls.
   void vjp(In g_next, Out g_state, Out g_controls);

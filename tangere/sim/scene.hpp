@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a world is made of: bodies and robots as one model, and a state to start from (io/scene_file.hpp reads it).
+/// The parts of a world: bodies and robots as one model, and a state to start from (io/scene_file.hpp reads it).
 
 #include "tangere/multibody/robot.hpp"
 

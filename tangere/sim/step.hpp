@@ -117,7 +117,7 @@ struct Tape {
   VectorX v;
   VectorX u;
   VectorX v_plus;
-  /// Of the actuators, as the step has them.
+  /// Regions of the actuators, as the step has them.
   std::vector<ActuatorRegion> regions;
   ContactProblem problem;
   /// Impulses and sets, one a row.
@@ -155,7 +155,7 @@ struct Tape {
 /// bounce (GradientMode::reflection and saltation); with smooth contact also by derivatives of articulated bodies in
 /// parameters and of steps made in halves.
 ///
-/// Of a world, or of others of the same model (InputError else). Worlds made by World::with take turns in it without
+/// Serves one world, or others of the same model (InputError else). Worlds made by World::with take turns in it without
 /// losing the warm start; with smooth contact, memory of the last four of them is kept. A step of any other world
 /// starts cold.
 class Workspace {
@@ -171,7 +171,7 @@ class Workspace {
   /// Warm starts, to make a step again as it was.
   void save(WarmStart& warm_start) const;
   void restore(const WarmStart& warm_start);
-  /// Of the last step; valid until the next one.
+  /// Result of the last step; valid until the next one.
   [[nodiscard]] const StepResult& result() const;
   /// Whether steps fill `StepResult::profile`.
   void set_profiling(bool on);
@@ -183,7 +183,7 @@ class Workspace {
   Owned<Memory> memory_;
 };
 
-/// What the contact of a step starts from.
+/// The start of a step's contact.
 enum class StepStart {
   /// The last step of the workspace.
   last,

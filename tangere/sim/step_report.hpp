@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a step has to tell, as a value. (StepResult has the same without copies, until the next step.)
+/// The report of a step, as a value. (StepResult has the same without copies, until the next step.)
 
 #include <vector>
 

@@ -72,7 +72,7 @@ struct LoneBody {
   Matrix3 inverse = Matrix3::Zero();
 };
 
-/// Where the force of an actuator is at the end of a step: it follows its law, or it stays at an end of its range
+/// Region of an actuator's force at the end of a step: it follows its law, or it stays at an end of its range
 /// (sim/actuation.hpp).
 enum class ActuatorRegion : char { follows, lower, upper };
 using ActuatorRegions = std::span<const ActuatorRegion>;
@@ -131,7 +131,7 @@ class World {
   [[nodiscard]] const std::vector<int>& floating_dofs() const { return floating_dofs_; }
   /// dt damping + dt² stiffness of every coordinate: dampers and springs act on the velocity at the end of the step, so
   /// that they are stable however strong. (Those of free joints act on the old one: 0.)
-  /// Those of actuators come on top (sim/actuation.hpp).
+  /// Actuators add theirs on top (sim/actuation.hpp).
   [[nodiscard]] const VectorX& implicit_inertia() const { return implicit_inertia_; }
   /// The model without gravity, springs and dampers, whose impacts bounce; null if nothing has restitution.
   [[nodiscard]] const Model* impact_model() const { return parts_->impact_model.get(); }
@@ -141,7 +141,7 @@ class World {
   [[nodiscard]] const std::vector<ServoTerms>& servo_terms() const { return servo_terms_; }
 
  private:
-  /// What worlds that are stepped in different ways have in common.
+  /// The parts shared by worlds that are stepped in different ways.
   struct Parts {
     Parts(const Model& model_, std::vector<Actuator> actuators_, const RowScales& scales_, State start_);
     std::uint64_t number;

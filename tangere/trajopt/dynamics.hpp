@@ -1,7 +1,7 @@
 #pragma once
 
-/// What moves a trajectory from one knot to the next: a world with contact (world_dynamics.hpp), or a function of the
-/// user's own (function_dynamics.hpp). States are vectors `x` on a manifold and move along tangents `dx`.
+/// Dynamics move a trajectory from one knot to the next: a world with contact (world_dynamics.hpp), or a function of
+/// the user's own (function_dynamics.hpp). States are vectors `x` on a manifold and move along tangents `dx`.
 ///
 /// A `Dynamics` is constant and shared between threads; a `Stepper` is the memory of one thread, and remembers the last
 /// step at every knot for its Jacobians.

@@ -8,7 +8,7 @@
 
 namespace tangere {
 
-/// Where a function leaves d out / dx and d out / du.
+/// Matrices into which a function writes d out / dx and d out / du.
 struct FunctionJacobians {
   MatrixX x;
   MatrixX u;

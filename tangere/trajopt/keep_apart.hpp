@@ -18,7 +18,7 @@
 
 namespace tangere {
 
-/// Where a shape is at a knot: X_WB, and with `J` (6 x ndx, zero before) how it moves: translation in world axes,
+/// Pose of a shape at a knot: X_WB, and with `J` (6 x ndx, zero before) how it moves: translation in world axes,
 /// rotation R exp(φ).
 using PoseFunction = std::function<void(const Knot& knot, Pose& X_WB, Eigen::Ref<MatrixX>* J)>;
 

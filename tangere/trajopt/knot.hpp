@@ -55,7 +55,7 @@ struct KnotJacobians {
   Eigen::Ref<RowMatrixX, 0, Eigen::OuterStride<>> u;
 };
 
-/// What costs and constraints are made of: a vector that depends on one knot. Constant.
+/// A vector that depends on one knot: costs and constraints are made of these. Constant.
 class KnotFunction {
  public:
   virtual ~KnotFunction() = default;
@@ -63,7 +63,7 @@ class KnotFunction {
   [[nodiscard]] virtual int size() const = 0;
   /// Values, and with `J` their Jacobians.
   virtual void evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const = 0;
-  /// What value `i` is called in messages.
+  /// Name of value `i` in messages.
   [[nodiscard]] virtual std::string row_name(int i) const { return "[" + std::to_string(i) + "]"; }
   /// Throws InputError for what does not fit the dynamics.
   virtual void verify(const Dynamics& dynamics) const = 0;

@@ -34,7 +34,7 @@ enum class TrialSteps {
 };
 
 struct OptimizerOptions {
-  /// Of the gradient and of constraints. A round ends earlier where `progress` says so.
+  /// Tolerance of the gradient and of constraints. A round ends earlier where `progress` says so.
   double tolerance = 1e-6;
   double constraint_tolerance = 1e-6;
   int max_iterations = 500;
@@ -76,7 +76,7 @@ struct OptimizerOptions {
   void verify() const;
 };
 
-/// Where to start: states (nx x knots) and controls (nu x steps). Without controls they are zero, or the nearest inside
+/// A start: states (nx x knots) and controls (nu x steps). Without controls they are zero, or the nearest inside
 /// their bounds; without states they are what the controls lead to.
 struct Guess {
   MatrixX x = {};

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What an optimiser answers with.
+/// The answer of an optimiser.
 
 #include <string>
 #include <string_view>

@@ -29,7 +29,7 @@ struct Term {
   std::string name;
   Kind kind = Kind::cost;
   std::shared_ptr<const KnotFunction> function;
-  /// Of a cost.
+  /// Costs only: the weight.
   VectorX weight{};
   bool per_second = false;
   /// From the first knot on, both included.

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a plan does when it is played: with hard contact, at its own time step or a finer one, open loop or with
+/// Verification plays a plan: with hard contact, at its own time step or a finer one, open loop or with
 /// feedback.
 
 #include "tangere/trajopt/plan.hpp"

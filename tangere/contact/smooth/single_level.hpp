@@ -147,7 +147,7 @@ class SingleLevelContact {
   Balance balance_of_limit();
   [[nodiscard]] const ReboundEnergy& energy() const { return energy_; }
   [[nodiscard]] ScratchVector::ConstView by_limit() const { return by_limit_.view(); }
-  /// Of all bodies before the step; only if something may bounce or overlaps.
+  /// Velocities of all bodies before the step; only if something may bounce or overlaps.
   [[nodiscard]] const BodyVelocities& old_velocities() const { return old_velocities_; }
 
  private:

@@ -21,7 +21,7 @@ namespace tangere {
 struct SmoothMemory {
   explicit SmoothMemory(const World& world);
 
-  /// Of its world: World::number and parts_number, and its options.
+  /// Its world: World::number, parts_number, and the options.
   std::uint64_t world_number;
   std::uint64_t parts_number;
   WorldOptions options;

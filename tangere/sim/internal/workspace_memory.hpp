@@ -53,7 +53,8 @@ struct Workspace::Memory {
   LcpContact lcp;
   ContactProblem problem;
   VectorX tau;
-  /// Of the actuators, and what they and the joints add to M with them; whether those hold in all of the step so far.
+  /// Regions of the actuators, what they and the joints add to M with them, and whether they hold in the whole step so
+  /// far.
   std::vector<ActuatorRegion> regions;
   ImplicitForces implicit;
   bool regions_hold = true;
@@ -121,7 +122,7 @@ struct Workspace::Memory {
   /// The gradient of Nimble's first try.
   StateTangent first_try;
   ParameterScratch parameters;
-  /// Of linearized_step.
+  /// Memory of linearized_step.
   Tape own_tape;
   StepJacobians own_jacobians;
 };
@@ -168,7 +169,7 @@ void advance(const World& world, VectorArgument q, VectorArgument d, VectorArgum
 void require_tape(const World& world, const Tape& tape);
 /// A tape, as the derivatives want it, after `actuation_derivatives` for it.
 [[nodiscard]] SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& m);
-/// What a step says about its derivatives: whether its contact was solved.
+/// Quality that a step's status gives its derivatives: whether its contact was solved.
 [[nodiscard]] GradientQuality quality_of(StepStatus status);
 /// Hard contact: the worst of all parts of the step. Features are held where the place or the frame of a contact that
 /// takes part (a clamped row) has no derivative.

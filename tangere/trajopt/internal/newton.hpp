@@ -16,7 +16,7 @@
 
 namespace tangere::internal {
 
-/// What multiplies the constraints.
+/// Multipliers of the constraints.
 struct Multipliers {
   /// μ of the barrier, ρ of equalities, ν of defects and slacks in the merit.
   double barrier = 0.0;
@@ -30,7 +30,7 @@ struct NewtonStep {
   std::vector<VectorX> du;
   std::vector<VectorX> ds;
   std::vector<VectorX> dz;
-  /// Of cost, multipliers and barrier along it, and ½ δᵀ H δ.
+  /// Slope of cost, multipliers and barrier along it, and ½ δᵀ H δ.
   double slope = 0.0;
   double curvature = 0.0;
 };

@@ -50,7 +50,7 @@ struct KnotLinear {
   VectorX z;
 };
 
-/// Where a value is not finite.
+/// The place of a value that is not finite.
 struct Place {
   int knot = -1;
   std::string name{};

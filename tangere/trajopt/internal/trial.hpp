@@ -6,7 +6,7 @@
 
 namespace tangere::internal {
 
-/// What a step may take of the way to a bound.
+/// Largest part of the way to a bound that a step may take.
 inline constexpr double kPartOfWay = 0.99;
 
 /// Scratch for states and tangents.

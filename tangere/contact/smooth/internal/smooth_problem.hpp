@@ -51,7 +51,7 @@ struct FreeColumns {
 /// before the step: 0 from half the radius of a ball within that set, and as deep as the centre is below the plane. α
 /// knows no centres below the plane; of the overlap D is what stays for this step.
 struct Lowering {
-  /// Of the half-space; -1 for none.
+  /// Side of the half-space; -1 for none.
   int side = -1;
   /// −dD by the centre's height.
   double slope = 0.0;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What other engines accept and no body or joint can be is mended, in words for a notice. Private to io.
+/// Mends values that other engines accept and no body or joint can have, in words for a notice. Private to io.
 
 #include <functional>
 #include <string>
@@ -19,7 +19,7 @@ namespace tangere::internal {
 
 /// Below this a mass moves nothing that anybody sees (kg).
 inline constexpr double kLeastMass = 1e-9;
-/// What a joint that moves no inertia gets (kg, kg m²).
+/// Inertia given to a joint that moves none [kg, kg m²].
 inline constexpr double kMendedMass = 1e-3;
 inline constexpr double kMendedInertia = 1e-6;
 

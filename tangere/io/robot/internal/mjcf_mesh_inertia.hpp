@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a mesh weighs in MJCF. Private to io.
+/// Mass and inertia of a mesh in MJCF. Private to io.
 
 #include <optional>
 

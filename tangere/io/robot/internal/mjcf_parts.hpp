@@ -30,11 +30,11 @@ struct MjcfMesh {
   MassProperties solid;
 };
 
-/// What decides with whom a geom collides.
+/// The bits that decide with whom a geom collides.
 struct MjcfContactBits {
   std::uint32_t contype;
   std::uint32_t conaffinity;
-  /// Of geoms that <pair> names: which one of them, from 1.
+  /// Geoms named by <pair> only: their number, from 1.
   int in_pair = 0;
   auto operator<=>(const MjcfContactBits&) const = default;  // NOLINT(modernize-use-nullptr)
 };
@@ -119,10 +119,10 @@ struct MjcfReader {
   std::vector<Notice> notices;
   std::vector<MjcfSite> sites{};
   std::map<std::string, int> site_by_name{};
-  /// Of geoms that collide whatever their bits are: two MjcfGeom::in_pair each.
+  /// Pairs of geoms that collide whatever their bits are: two MjcfGeom::in_pair each.
   std::set<std::pair<int, int>> contact_pairs{};
   int geoms_in_pairs = 0;
-  /// What <replicate> puts behind names, and how many copies there are.
+  /// The suffix that <replicate> puts behind names, and the number of copies.
   std::string name_suffix{};
   int replicas = 0;
 

@@ -8,7 +8,7 @@
 
 namespace tangere::internal {
 
-/// Of an attribute of an element, or of an element itself (no attribute).
+/// Rank of an attribute of an element, or of the element itself (no attribute).
 [[nodiscard]] NoticeRank rank_of_unused(std::string_view element, std::string_view attribute);
 
 }  // namespace tangere::internal

@@ -33,7 +33,7 @@ struct NearestPair {
 };
 
 struct DistanceWorkspace::Data {
-  /// Of the shapes of the last query.
+  /// Owner of the shapes of the last query.
   PairOwner owner;
   DistanceSearch search;
   NearestPair found;

@@ -89,7 +89,7 @@ struct SupportPair {
 };
 
 struct ScalingWorkspace::Data {
-  /// Of the shapes of the last query.
+  /// Owner of the shapes of the last query.
   PairOwner owner;
   // support route
   RayCast cast;

@@ -197,7 +197,7 @@ struct BoxedLcpSolver::Data {
   [[nodiscard]] double sparse_cost() const { return 200.0 * lu.num_blocks(); }
 
   // ---- boxed_lcp_interior.cpp
-  /// Where A is given by its parts. True if solved.
+  /// For A given by its parts. True if solved.
   [[nodiscard]] bool interior_point();
   [[nodiscard]] bool follow_interior(double scale, bool careful);
   /// Reads the sets and tries them. True if solved; else all is as it was.
