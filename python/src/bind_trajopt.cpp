@@ -351,14 +351,11 @@ void bind_optimizer(nb::module_& m) {
   nb::class_<OwnedOptimizer>(m, "Optimizer", "Trajectory optimisation: one Newton iteration on one Riccati recursion.")
       .def(
           "__init__",
-          [](OwnedOptimizer* self, const Problem& problem, const std::optional<OptimizerOptions>& options) {
-            const OptimizerOptions standard =
-                problem.dynamics.world ? OptimizerOptions::through_contact() : OptimizerOptions{};
-            new (self) OwnedOptimizer{problem.dynamics,
-                                      std::make_unique<Optimizer>(problem.problem, options ? *options : standard)};
+          [](OwnedOptimizer* self, const Problem& problem, const OptimizerOptions& options) {
+            new (self) OwnedOptimizer{problem.dynamics, std::make_unique<Optimizer>(problem.problem, options)};
           },
-          "problem"_a, "options"_a = nb::none(),
-          "Keeps a copy of the problem. Without options: `OptimizerOptions.through_contact()` for worlds.")
+          "problem"_a, "options"_a = OptimizerOptions{},
+          "Keeps a copy of the problem. `OptimizerOptions.through_contact()` is for worlds that are to find contacts.")
       .def(
           "solve",
           [](const OwnedOptimizer& o, const std::optional<Guess>& guess, const nb::object& callback,
