@@ -8,7 +8,7 @@
 
 #include "apps/cli/gradient_check.hpp"
 #include "apps/cli/start_overlaps.hpp"
-#include "tangere/contact/smooth_options.hpp"
+#include "tangere/contact/smooth_contact.hpp"
 #include "tangere/multibody/model.hpp"
 #include "tangere/solvers/lcp/boxed_lcp.hpp"
 

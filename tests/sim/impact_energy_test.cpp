@@ -149,8 +149,8 @@ World dumbbell(Redundancy redundancy) {
   builder.set_gravity(Vector3::Zero());
   WorldOptions options;
   options.time_step = 0.01;
-  options.contact.touching = 5e-3;
-  options.contact.redundancy = redundancy;
+  options.hard.touching = 5e-3;
+  options.hard.redundancy = redundancy;
   return World(builder.build(), {}, options);
 }
 
@@ -189,7 +189,7 @@ World planar_boxes() {
   builder.set_gravity(Vector3::Zero());
   WorldOptions options;
   options.time_step = 0.01;
-  options.contact.touching = 2e-3;
+  options.hard.touching = 2e-3;
   return World(builder.build(), {}, options);
 }
 

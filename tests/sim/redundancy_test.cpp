@@ -11,7 +11,7 @@ namespace {
 
 World with(const World& world, Redundancy redundancy) {
   WorldOptions options = world.options();
-  options.contact.redundancy = redundancy;
+  options.hard.redundancy = redundancy;
   return world.with_options(options);
 }
 
@@ -85,7 +85,7 @@ TEST_P(RowReduction, ChangesNothingButRounding) {
   StepJacobians jacobians[2];
   for (const int i : {0, 1}) {
     WorldOptions options = world.options();
-    options.contact.reduce_rows = i == 0;
+    options.hard.reduce_rows = i == 0;
     const World other = world.with_options(options);
     Workspace workspace(other);
     State next;

@@ -146,7 +146,7 @@ TEST_P(StepDerivatives, AllocateNothing) {
 /// A ball above the floor: the step does not know of the floor, and the mode that asks what would be if it did says so.
 TEST(PreContact, KnowsTheFloorBeforeTouching) {
   WorldOptions options;
-  options.contact.margin = 0.05;
+  options.hard.margin = 0.05;
   const StepCase ball =
       free_bodies("ball", {{Sphere{0.1}, Pose::translation({0.0, 0.0, 0.12}), Vector6::Zero()}}, 0.5, 0.0, options);
   Workspace workspace(ball.world);

@@ -63,7 +63,7 @@ TEST_P(Step, RowsAreComplementary) {
 TEST_P(Step, WithoutCorrectionRowsDoNoWork) {
   WorldOptions options = world.options();
   options.contact.correction = 0.0;
-  options.contact.bounce = BounceMode::discrete;
+  options.hard.bounce = BounceMode::discrete;
   const World still(world.model(), world.actuators(), options);
   Workspace memory(still);
   State now = state;
@@ -224,7 +224,7 @@ TEST(Impact, StopsAtTheSurface) {
   Workspace workspace(ball.world);
   State next;
   (void)step(ball.world, ball.state, VectorX::Zero(6), workspace, next);
-  EXPECT_NEAR(next.q[2], 0.1 + 0.8 * options.contact.touching, 1e-7);
+  EXPECT_NEAR(next.q[2], 0.1 + 0.8 * options.hard.touching, 1e-7);
 }
 
 /// A block on a slope: sticks below the angle of friction, slides above it with g (sin − μ cos).
@@ -401,7 +401,7 @@ TEST(StepStatus, SaysWhereContactIsApproximate) {
     box.velocity << 0.3 - 0.2 * i, 0.1, 0.0, 0.0, 0.0, 0.7;
   }
   WorldOptions impossible;
-  impossible.contact.tolerance = 1e-300;
+  impossible.hard.tolerance = 1e-300;
   const StepCase asked = free_bodies("asked", boxes, 0.4, 0.0, {});
   const StepCase exact = free_bodies("exact", boxes, 0.4, 0.0, impossible);
   Workspace workspace(asked.world);
@@ -491,7 +491,7 @@ TEST(StepInput, IsChecked) {
   EXPECT_EQ(refuse({.time_step = 0.0}), "time_step");
   EXPECT_EQ(refuse({.time_step = -1.0}), "time_step");
   EXPECT_EQ(refuse({.contact = {.correction = 2.0}}), "contact.correction");
-  EXPECT_EQ(refuse({.contact = {.margin = -1.0}}), "contact.margin");
+  EXPECT_EQ(refuse({.hard = {.margin = -1.0}}), "hard.margin");
   EXPECT_THROW(World(model, {Actuator{.name = "a", .dof = 77}}), InputError);
 }
 
