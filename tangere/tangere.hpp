@@ -60,7 +60,6 @@
 // files
 #include "tangere/io/mesh_file.hpp"
 #include "tangere/io/problem_file.hpp"
-#include "tangere/io/query.hpp"
 #include "tangere/io/recording.hpp"
 #include "tangere/io/recording_export.hpp"
 #include "tangere/io/recording_page.hpp"

@@ -118,8 +118,7 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   result = {};
   m.start = state;  // `next` may be `state`
   begin_with(options, m, method);
-  const bool made =
-      in_range(m.start) && method.solve(world, m.start, u, options.effort, next, tape) && in_range(next);
+  const bool made = in_range(m.start) && method.solve(world, m.start, u, options.effort, next, tape) && in_range(next);
   if (made && (next.v.array().abs() <= options.max_speed).all()) return result;
   const bool gave_up = result.status == StepStatus::gave_up;
   // what was not solved leaves the warm start as it was

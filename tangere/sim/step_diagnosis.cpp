@@ -34,7 +34,8 @@ std::vector<double> margins_of(const Tape& tape, const VectorX& mobility) {
   const auto count = static_cast<std::size_t>(tape.hard().problem.num_rows());
   std::vector<double> out(count, kInfinity);
   double largest = 0.0;
-  for (std::size_t r = 0; r < count; ++r) largest = std::max(largest, std::abs(tape.hard().f[static_cast<Eigen::Index>(r)]));
+  for (std::size_t r = 0; r < count; ++r)
+    largest = std::max(largest, std::abs(tape.hard().f[static_cast<Eigen::Index>(r)]));
   if (largest == 0.0) return out;
   for (std::size_t r = 0; r < count; ++r) {
     const auto row = static_cast<Eigen::Index>(r);
@@ -43,8 +44,9 @@ std::vector<double> margins_of(const Tape& tape, const VectorX& mobility) {
     if (mobility[row] == 0.0 || (box.normal >= 0 && pressing == 0.0)) continue;
     const double upper = box.normal < 0 ? box.upper : box.friction * pressing;
     const double lower = box.normal < 0 ? box.lower : -upper;
-    const double margin = tape.hard().sets[r] == RowSet::clamped ? std::min(tape.hard().f[row] - lower, upper - tape.hard().f[row])
-                                                          : std::abs(tape.hard().w[row]) / mobility[row];
+    const double margin = tape.hard().sets[r] == RowSet::clamped
+                              ? std::min(tape.hard().f[row] - lower, upper - tape.hard().f[row])
+                              : std::abs(tape.hard().w[row]) / mobility[row];
     out[r] = margin / largest;
   }
   return out;
@@ -60,7 +62,8 @@ MatrixX clamped_system(const Tape& tape, const MatrixX& A, const std::vector<int
     for (std::size_t r = 0; r < tape.hard().sets.size(); ++r) {
       const BoxedLcpRow& box = tape.hard().problem.boxes[r];
       if (box.normal != column || tape.hard().sets[r] == RowSet::clamped) continue;
-      response += (tape.hard().sets[r] == RowSet::upper ? box.friction : -box.friction) * A.col(static_cast<Eigen::Index>(r));
+      response +=
+          (tape.hard().sets[r] == RowSet::upper ? box.friction : -box.friction) * A.col(static_cast<Eigen::Index>(r));
     }
     for (Eigen::Index i = 0; i < count; ++i) out(i, j) = response[clamped[i]];
     out(j, j) += tape.hard().problem.boxes[column].compliance;
@@ -113,7 +116,8 @@ VectorX reach_of(const Tape& tape, const std::vector<double>& margins, const Mat
     const BoxedLcpRow& box = tape.hard().problem.boxes[r];
     if (tape.hard().sets[r] != RowSet::clamped) {
       // what keeps it at its bound is w + C f, which matters where other rows hold it
-      shorten(std::abs(tape.hard().w[row] + box.compliance * tape.hard().f[row]), dw.row(row) + box.compliance * df.row(row));
+      shorten(std::abs(tape.hard().w[row] + box.compliance * tape.hard().f[row]),
+              dw.row(row) + box.compliance * df.row(row));
     } else if (box.normal >= 0) {
       // bounds go with the normal force
       const double most = box.friction * tape.hard().f[box.normal];

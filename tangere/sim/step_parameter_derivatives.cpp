@@ -309,8 +309,8 @@ GradientQuality fill_bounce(const World& world, const Tape& tape, HardMemory& m,
       fill_part(world, tape, m, parameters, columns.before, with_impulses ? &columns.impulses_before : nullptr);
   for (int i = 0; i < tape.num_impacts(); ++i) {
     BounceColumns::Impact& impact = columns.impacts[i];
-    quality = worst(quality,
-                    fill_impact(world, tape.impact(i), tape.hard().events[i].contact, m, parameters, impact, with_impulses));
+    quality = worst(quality, fill_impact(world, tape.impact(i), tape.hard().events[i].contact, m, parameters, impact,
+                                         with_impulses));
     quality = worst(quality, fill_part(world, tape.after_impact(i), m, parameters, impact.after));
   }
   chain.linearise(world, tape, m, rows_for(with_impulses));

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "tangere/contact/smooth/free_mover.hpp"
 #include "tangere/contact/scene/row_scales.hpp"
+#include "tangere/contact/smooth/free_mover.hpp"
 #include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/configuration.hpp"

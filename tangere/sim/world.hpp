@@ -100,7 +100,8 @@ class World {
   /// The same bodies, joints and scales, stepped in another way. Shares all that is large; workspaces keep their warm
   /// starts.
   [[nodiscard]] World with(const WorldChanges& changes) const;
-  /// Stepped by hard contact, or by smooth contact (Formulation::single_level unless it was bilevel), with these options.
+  /// Stepped by hard contact, or by smooth contact (Formulation::single_level unless it was bilevel), with these
+  /// options.
   [[nodiscard]] World with(const HardContact& contact) const;
   [[nodiscard]] World with(const SmoothContact& contact) const;
   [[nodiscard]] World with_options(const WorldOptions& options) const;

@@ -8,6 +8,7 @@
 #include <Eigen/Geometry>
 #include <Eigen/SVD>
 
+#include "tangere/contact/scene/row_scales.hpp"
 #include "tangere/contact/smooth/single_level.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"

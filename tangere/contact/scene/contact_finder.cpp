@@ -49,8 +49,8 @@ void ContactFinder::find(const Inputs& in, std::vector<Contact>& contacts, std::
     poses_[i] = X_WB * shape.X_BS;
     speeds_[i] = 0.0;
     if (!way_of(model, at.body).empty()) {
-      speeds_[i] =
-          largest_speed(in.velocities.twist(model, in.data, at.body, X_WB.p), at.reach) + model.gravity().norm() * time_step;
+      speeds_[i] = largest_speed(in.velocities.twist(model, in.data, at.body, X_WB.p), at.reach) +
+                   model.gravity().norm() * time_step;
       if (in.expected != nullptr)
         speeds_[i] = std::max(speeds_[i], largest_speed(in.expected->twist(model, in.data, at.body, X_WB.p), at.reach));
     }

@@ -35,8 +35,8 @@
 #include <span>
 #include <vector>
 
-#include "tangere/contact/gradient_quality.hpp"
 #include "tangere/contact/contact.hpp"
+#include "tangere/contact/gradient_quality.hpp"
 #include "tangere/contact/options.hpp"
 #include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/smooth/internal/rebound_energy.hpp"

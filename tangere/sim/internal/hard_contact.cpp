@@ -38,8 +38,7 @@ void expect(const World& world, ContactProblem& problem, const HardMemory& m) {
 
 }  // namespace
 
-void find_contacts(const World& world, const State& state, bool with_motions, ContactProblem& problem,
-                   HardMemory& m) {
+void find_contacts(const World& world, const State& state, bool with_motions, ContactProblem& problem, HardMemory& m) {
   const Model& model = world.model();
   m.velocities.set(model, m.data, state.v);
   m.expected_velocities.set(model, m.data, m.v_free);

@@ -92,8 +92,7 @@ struct HardMemory : StepScratch {
 };
 
 /// After that: contacts at a state, with the velocities they expect. m.velocities are the state's.
-void find_contacts(const World& world, const State& state, bool with_motions, ContactProblem& problem,
-                   HardMemory& m);
+void find_contacts(const World& world, const State& state, bool with_motions, ContactProblem& problem, HardMemory& m);
 /// Rows of the contacts in a problem, solved, with the regions of the actuators: v⁺ in m.v_plus, impulses in the
 /// contacts.
 const LcpSolution& solve_rows(const World& world, const State& state, VectorArgument u, bool with_motions,

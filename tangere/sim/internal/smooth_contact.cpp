@@ -182,8 +182,7 @@ bool SmoothContactMethod::make_halves(SmoothLevel& level, const World& world, co
     all.restitution_kept = std::min(all.restitution_kept, part.restitution_kept);
     add_contacts(part.contacts, level.contacts);
   }
-  if (all.status == StepStatus::solved)
-    statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = num_halved;
+  if (all.status == StepStatus::solved) statistics.rungs[static_cast<std::size_t>(SmoothRung::half_steps)] = num_halved;
   all.smooth = statistics;
   all.contacts = level.contacts;
   if (tape != nullptr) tape->status = all.status;

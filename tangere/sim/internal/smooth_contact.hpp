@@ -61,7 +61,8 @@ class SmoothContactMethod final : public ContactMethod {
  public:
   explicit SmoothContactMethod(const World& world);
 
-  /// Whether it was last used for this very world; for one of the same parts; and for one of the same parts and options.
+  /// Whether it was last used for this very world; for one of the same parts; and for one of the same parts and
+  /// options.
   [[nodiscard]] bool is_of(const World& world) const { return world_number_ == world.number(); }
   [[nodiscard]] bool has_parts_of(const World& world) const { return parts_number_ == world.parts_number(); }
   [[nodiscard]] bool fits(const World& world) const { return has_parts_of(world) && options_ == world.options(); }
@@ -98,8 +99,7 @@ class SmoothContactMethod final : public ContactMethod {
   [[nodiscard]] GradientQuality part_vjp(SmoothLevel& level, const World& world, const Tape& tape,
                                          const StateTangent& g, StateTangent& g_state, VectorX& g_u);
   [[nodiscard]] GradientQuality part_parameters(SmoothLevel& level, const World& world, const Tape& tape,
-                                                std::span<const StepParameter> parameters,
-                                                StepParameterJacobians& out);
+                                                std::span<const StepParameter> parameters, StepParameterJacobians& out);
 
   /// The step at which derivatives are taken: the tape's, or the same at SmoothContact::gradient_kappa.
   struct GradientStep {

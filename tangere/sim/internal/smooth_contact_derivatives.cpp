@@ -146,15 +146,15 @@ GradientQuality SmoothContactMethod::jacobians(const World& world, const Tape& t
   return worst(at.quality, part_jacobians(at.level, world, at.tape, out));
 }
 
-GradientQuality SmoothContactMethod::vjp(const World& world, const Tape& tape, GradientMode mode,
-                                         const StateTangent& g, StateTangent& g_state, VectorX& g_u) {
+GradientQuality SmoothContactMethod::vjp(const World& world, const Tape& tape, GradientMode mode, const StateTangent& g,
+                                         StateTangent& g_state, VectorX& g_u) {
   require_exact(world, mode);
   const GradientStep at = gradient_step(world, tape);
   return worst(at.quality, part_vjp(at.level, world, at.tape, g, g_state, g_u));
 }
 
-GradientQuality SmoothContactMethod::jvp(const World& world, const Tape& tape, const StateTangent& d,
-                                         VectorArgument du, StateTangent& d_next) {
+GradientQuality SmoothContactMethod::jvp(const World& world, const Tape& tape, const StateTangent& d, VectorArgument du,
+                                         StateTangent& d_next) {
   StepJacobians& J = m_.event;
   const GradientQuality quality = jacobians(world, tape, GradientMode::exact, nullptr, J);
   d_next.q = J.q_q * d.q + J.q_v * d.v + J.q_u * du;
@@ -232,7 +232,7 @@ GradientQuality SmoothContactMethod::part_vjp(SmoothLevel& level, const World& w
   from_displacements(world, dt, tape.v_plus, m_.delta);
   m_.grad_v += m_.delta;
   GradientQuality quality = level.derivatives.reverse(level.contact, m_.data, linearisation(tape, m_), m_.grad_v,
-                                                       g_state.q, g_state.v, m_.other_tau);
+                                                      g_state.q, g_state.v, m_.other_tau);
   quality = worst(quality, quality_of(tape.status));
   g_state.q += m_.grad_q;
   if (world.actuators().empty()) {

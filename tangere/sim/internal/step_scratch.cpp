@@ -69,8 +69,8 @@ void smooth_dynamics_held(const World& world, double dt, const State& state, Vec
   set_free_velocity(world, dt, state, u, m);
 }
 
-bool change_actuation(const World& world, double dt, const State& state, VectorArgument u, const VectorX& v_plus, int pass,
-                      StepScratch& m) {
+bool change_actuation(const World& world, double dt, const State& state, VectorArgument u, const VectorX& v_plus,
+                      int pass, StepScratch& m) {
   if (!v_plus.allFinite()) return false;
   if (pass == kMostPasses) {
     std::vector<ActuatorRegion> last = m.regions;

@@ -60,9 +60,7 @@ void Tape::refuse() const {
   throw InputError("tape", "is of a step by " + std::string(to_string(formulation)));
 }
 
-int Tape::num_impacts() const {
-  return has_hard() ? hard_->num_impacts : 0;
-}
+int Tape::num_impacts() const { return has_hard() ? hard_->num_impacts : 0; }
 
 const Tape& Tape::impact(int i) const { return hard().parts[2 * static_cast<std::size_t>(i)]; }
 const Tape& Tape::after_impact(int i) const { return hard().parts[2 * static_cast<std::size_t>(i) + 1]; }

@@ -54,12 +54,10 @@ void prepare_impacts(const World& world, HardMemory& m);
 void set_aside_bouncing(const World& world, bool with_motions, ContactProblem& problem, HardMemory& m);
 /// The impact of m.impact_problem's contacts on the trees with these coordinates (all where none are given);
 /// m.impact_data has the poses, m.velocities the velocities there.
-const LcpSolution& solve_impact(const World& world, const State& at, HardMemory& m,
-                                std::span<const char> hit = {});
+const LcpSolution& solve_impact(const World& world, const State& at, HardMemory& m, std::span<const char> hit = {});
 /// A step from there, in m.after_problem: its contacts, and its rows solved.
 void contacts_after(const World& world, const State& at, VectorArgument u, bool with_motions, HardMemory& m);
-const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions,
-                               HardMemory& m);
+const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions, HardMemory& m);
 
 /// The impact of a tape as the derivatives want it, with the world's `impact_model`; `zero` (nv) must outlive it.
 [[nodiscard]] SolvedStep solved_impact(const Tape& impact, const VectorX& zero);
@@ -71,8 +69,8 @@ const LcpSolution& solve_after(const World& world, const State& at, VectorArgume
 void bounce_jacobians(const World& world, const Tape& tape, HardMemory& m, StepJacobians* out,
                       ImpulseJacobians* impulses = nullptr);
 /// `g_impulses` may be empty.
-void bounce_vjp(const World& world, const Tape& tape, HardMemory& m, const StateTangent& g,
-                VectorArgument g_impulses, StateTangent& g_state, VectorX& g_u);
+void bounce_vjp(const World& world, const Tape& tape, HardMemory& m, const StateTangent& g, VectorArgument g_impulses,
+                StateTangent& g_state, VectorX& g_u);
 void bounce_jvp(const World& world, const Tape& tape, HardMemory& m, const StateTangent& d, VectorArgument du,
                 StateTangent& d_next, VectorX* d_impulses = nullptr);
 

@@ -16,7 +16,8 @@ namespace {
 std::vector<int> bouncing_rows(const Tape& tape) {
   std::vector<int> out;
   for (std::size_t r = 0; r < tape.hard().problem.rows.size(); ++r)
-    if (tape.hard().problem.rows[r].restitution > 0.0 && tape.hard().sets[r] == RowSet::clamped) out.push_back(static_cast<int>(r));
+    if (tape.hard().problem.rows[r].restitution > 0.0 && tape.hard().sets[r] == RowSet::clamped)
+      out.push_back(static_cast<int>(r));
   return out;
 }
 
@@ -28,7 +29,8 @@ void reflect(const World& world, const Tape& tape, const std::vector<int>& rows,
   const MatrixX P = pseudo_inverse(J);
   const MatrixX G = (J * J.transpose()).cwiseProduct((P.transpose() * P).eval());
   VectorX gap(J.rows());
-  for (Eigen::Index i = 0; i < J.rows(); ++i) gap[i] = J.row(i).dot(P.col(i)) + tape.hard().problem.rows[rows[i]].restitution;
+  for (Eigen::Index i = 0; i < J.rows(); ++i)
+    gap[i] = J.row(i).dot(P.col(i)) + tape.hard().problem.rows[rows[i]].restitution;
   const VectorX lambda = pseudo_inverse(G) * gap;
   MatrixX B = MatrixX::Identity(nv, nv);
   B.noalias() -= J.transpose() * lambda.asDiagonal() * P.transpose();
@@ -55,8 +57,9 @@ bool leap(const World& world, const Tape& tape, HardMemory& m, StepJacobians& ou
   smooth_dynamics(world, dt, at, tape.u, m);
   m.velocities.set(world.model(), m.data, at.v);
   m.problem.contacts = tape.hard().problem.contacts;
-  m.problem.motions.assign(tape.hard().problem.motions.begin(),
-                           tape.hard().problem.motions.begin() + static_cast<std::ptrdiff_t>(tape.hard().problem.contacts.size()));
+  m.problem.motions.assign(
+      tape.hard().problem.motions.begin(),
+      tape.hard().problem.motions.begin() + static_cast<std::ptrdiff_t>(tape.hard().problem.contacts.size()));
   m.all_contacts = m.problem.contacts;
   m.all_motions = m.problem.motions;
   m.bouncing.clear();
@@ -127,8 +130,7 @@ bool leap(const World& world, const Tape& tape, HardMemory& m, StepJacobians& ou
 
 }  // namespace
 
-bool approximate_bounce(const World& world, const Tape& tape, HardMemory& m, GradientMode mode,
-                        StepJacobians& out) {
+bool approximate_bounce(const World& world, const Tape& tape, HardMemory& m, GradientMode mode, StepJacobians& out) {
   if (tape.hard().problem.time_step == 0.0) return false;
   const std::vector<int> rows = bouncing_rows(tape);
   if (rows.empty()) return false;

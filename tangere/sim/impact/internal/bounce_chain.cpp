@@ -2,8 +2,8 @@
 
 #include "tangere/sim/impact/internal/bounce.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
-#include "tangere/sim/internal/integration.hpp"
 #include "tangere/sim/internal/hard_memory.hpp"
+#include "tangere/sim/internal/integration.hpp"
 
 namespace tangere {
 namespace {

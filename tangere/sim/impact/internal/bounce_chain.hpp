@@ -24,8 +24,7 @@ struct PartMap {
 };
 
 /// The map of an impact; prepares memory for it.
-void set_impact_map(const World& world, const Tape& impact, HardMemory& m, LcpDerivatives::RowUse use,
-                    PartMap& out);
+void set_impact_map(const World& world, const Tape& impact, HardMemory& m, LcpDerivatives::RowUse use, PartMap& out);
 
 /// How the parts of such a step move with some variables.
 struct BounceColumns {

@@ -73,8 +73,8 @@ void bounce_jacobians(const World& world, const Tape& tape, HardMemory& m, StepJ
   }
 }
 
-void bounce_vjp(const World& world, const Tape& tape, HardMemory& m, const StateTangent& g,
-                VectorArgument g_impulses, StateTangent& g_state, VectorX& g_u) {
+void bounce_vjp(const World& world, const Tape& tape, HardMemory& m, const StateTangent& g, VectorArgument g_impulses,
+                StateTangent& g_state, VectorX& g_u) {
   const int nv = world.nv();
   const BounceChain& chain = differentiate(world, tape, m, g_impulses.size() == 0 ? RowUse::reduced : RowUse::all);
   VectorX& all = m.bounce_product;

@@ -23,7 +23,8 @@ int island_of(const Tape& impact, int row) {
 void ImpactEnergy::prepare(const Model& model, Data& data, const Tape& impact) {
   count_ = 0;
   if (impact.hard().short_of_energy.empty()) return;
-  count_ = static_cast<std::size_t>(*std::max_element(impact.hard().short_of_energy.begin(), impact.hard().short_of_energy.end()));
+  count_ = static_cast<std::size_t>(
+      *std::max_element(impact.hard().short_of_energy.begin(), impact.hard().short_of_energy.end()));
   if (islands_.size() < count_) islands_.resize(count_);
   no_velocity_.setZero(model.nv());
   for (std::size_t i = 0; i < count_; ++i) {
@@ -55,7 +56,8 @@ void ImpactEnergy::linearise(const Model& model, const Data& data, const Tape& i
         s_[static_cast<Eigen::Index>(i)] = -row.target / row.restitution_kept;
     }
     island.v_s.setZero(model.nv());
-    derivatives.respond(model, data, impact.hard().problem, island.v_s, s_.view(), with_impulses ? &island.f_s : nullptr);
+    derivatives.respond(model, data, impact.hard().problem, island.v_s, s_.view(),
+                        with_impulses ? &island.f_s : nullptr);
     island.E_s = island.after.dot(island.v_s);
   }
 }
