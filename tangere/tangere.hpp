@@ -33,6 +33,7 @@
 #include "tangere/multibody/kinematics_derivatives.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/multibody/model.hpp"
+#include "tangere/multibody/model_error.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
 #include "tangere/multibody/parameters.hpp"
 #include "tangere/multibody/points.hpp"
