@@ -1,4 +1,4 @@
-/// df of hard contact (contact/lcp_derivatives.hpp), row after row; through impacts by their chain (bounce.hpp).
+/// df of hard contact (contact/hard/lcp_derivatives.hpp), row after row; through impacts by their chain (bounce.hpp).
 
 #include "tangere/sim/impulse_derivatives.hpp"
 

@@ -80,9 +80,9 @@ struct StepResult {
   /// a normal or a limit stops the same bodies in this step, a row pushes them and others, or bodies that float against
   /// each other, or one of them meets something more than kMostImpacts times.
   bool bounced_at_end = false;
-  /// Below 1 where impacts keep only a part of their restitution, as they would gain energy by it (contact/lcp.hpp):
+  /// Below 1 where impacts keep only a part of their restitution, as they would gain energy by it (contact/hard/lcp.hpp):
   /// the smallest part. Derivatives know that of impacts inside the step and of smooth contact
-  /// (contact/rebound_energy.hpp); by the discrete rule of hard contact they hold it, and say so.
+  /// (contact/smooth/internal/rebound_energy.hpp); by the discrete rule of hard contact they hold it, and say so.
   double restitution_kept = 1.0;
   /// All rows of the step, their sets and impulses. Valid until the next step.
   std::span<const Row> rows{};

@@ -1,9 +1,9 @@
-/// r_θ and s_θ of every parameter (contact/lcp_derivatives.hpp), then dv⁺ = −P r_θ − K s_θ.
+/// r_θ and s_θ of every parameter (contact/hard/lcp_derivatives.hpp), then dv⁺ = −P r_θ − K s_θ.
 ///
 ///   inertia, damping, gravity, …   r = dt times the inverse dynamics' derivative at the step's acceleration
 ///   placement of a joint           that, and everything beyond is carried by a twist S: places and frames of rows with
 ///                                  it, velocities by S × (V − V_parent)
-///   placement of a shape           places and frames only; so its size (contact/contact_size.hpp)
+///   placement of a shape           places and frames only; so its size (contact/scene/contact_size.hpp)
 ///   friction                       r = −Jᵀ (± f_normal) of the tangential rows at their bound
 ///   restitution                    s = J v of the rows that bounce
 ///

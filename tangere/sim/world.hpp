@@ -70,7 +70,7 @@ struct State {
 };
 
 /// A free body that nothing hangs from, and the bodies fixed to it: its moments in the axes of its joint, the inertia
-/// about the centre (sim/lone_body.hpp).
+/// about the centre (sim/internal/lone_body.hpp).
 struct LoneBody {
   int first_v = 0;
   Vector3 center = Vector3::Zero();
