@@ -18,7 +18,7 @@ namespace {
 /// First differences to try in q (m, rad) and in v; in u as much as moves velocities by the latter.
 constexpr double kFirstPosition = 1e-3;
 constexpr double kFirstVelocity = 1e-1;
-/// Where sets still change with this part of a unit, they tie.
+/// Sets that still change with this part of a unit tie.
 constexpr double kTie = 1e-8;
 /// Halvings of the difference, extrapolated to zero (Ridders).
 constexpr int kLevels = 7;
@@ -45,7 +45,7 @@ bool same_pairs(std::span<const Contact> a, std::span<const Contact> b) {
   });
 }
 
-/// Of hard contact: the same contacts, rows and sets.
+/// Hard contact: the same contacts, rows and sets.
 bool same_rows(const Tape& moved, const Tape& tape) {
   const ContactProblem& made = moved.hard().problem;
   const ContactProblem& problem = tape.hard().problem;
@@ -69,7 +69,7 @@ bool same_rows(const Tape& moved, const Tape& tape) {
   return true;
 }
 
-/// Likewise, in all parts of the step.
+/// The same in all parts of the step.
 bool same_parts(const Tape& moved, const Tape& tape) {
   if (moved.num_impacts() != tape.num_impacts() || !same_rows(moved, tape)) return false;
   for (int i = 0; i < tape.num_impacts(); ++i)

@@ -17,7 +17,7 @@ double held_control(const Actuator& actuator, double u) {
   return std::clamp(u, actuator.lower_control, actuator.upper_control);
 }
 
-/// What the law says, whatever the force range.
+/// Output of the law, whatever the force range.
 double output_of(const World& world, const Actuator& actuator, VectorArgument q, VectorArgument v, double u) {
   const ActuatorLaw law = law_of(actuator);
   const double length = actuator.gear * q[world.model().links().q_of_dof[actuator.dof]];

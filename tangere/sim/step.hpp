@@ -80,8 +80,8 @@ struct StepResult {
   /// a normal or a limit stops the same bodies in this step, a row pushes them and others, or bodies that float against
   /// each other, or one of them meets something more than kMostImpacts times.
   bool bounced_at_end = false;
-  /// Below 1 where impacts keep only a part of their restitution, as they would gain energy by it (contact/hard/lcp.hpp):
-  /// the smallest part. Derivatives know that of impacts inside the step and of smooth contact
+  /// Below 1 where impacts keep only a part of their restitution, as they would gain energy by it
+  /// (contact/hard/lcp.hpp): the smallest part. Derivatives know that of impacts inside the step and of smooth contact
   /// (contact/smooth/internal/rebound_energy.hpp); by the discrete rule of hard contact they hold it, and say so.
   double restitution_kept = 1.0;
   /// All rows of the step, their sets and impulses. Valid until the next step.
@@ -99,8 +99,8 @@ inline constexpr int kMostImpacts = 4;
 struct HardTape;
 struct SmoothTape;
 
-/// The record of a step that its derivatives read (step_derivatives.hpp): what every formulation has, and what is of
-/// the one that made the step.
+/// The record of a step that its derivatives read (step_derivatives.hpp): the part that every formulation has, and
+/// that of the one which made the step.
 class Tape {
  public:
   Tape();
@@ -129,7 +129,7 @@ class Tape {
   /// Contacts of all impacts.
   [[nodiscard]] std::size_t num_impact_contacts() const;
 
-  /// What is of the formulation (sim/tape); InputError for a tape of another one, or of a step that was not made.
+  /// The part of the formulation (sim/tape); InputError for a tape of another one, or of a step that was not made.
   [[nodiscard]] const HardTape& hard() const { return has_hard() ? *hard_ : (refuse(), *hard_); }
   [[nodiscard]] const SmoothTape& smooth() const { return has_smooth() ? *smooth_ : (refuse(), *smooth_); }
   [[nodiscard]] HardTape& hard() { return has_hard() ? *hard_ : (refuse(), *hard_); }

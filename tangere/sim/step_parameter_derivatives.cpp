@@ -7,7 +7,7 @@
 ///   friction                       r = −Jᵀ (± f_normal) of the tangential rows at their bound
 ///   restitution                    s = J v of the rows that bounce
 ///
-/// Where something bounced inside the step that is so for each of its parts, and the distance at the impact moves with
+/// Steps with impacts inside: the same for each part, and the distance at the impact moves with
 /// placements; the chain rule (bounce_chain.hpp) does the rest.
 
 #include <algorithm>

@@ -75,7 +75,7 @@ void verify_positions(const Model& model, const std::vector<Actuator>& actuators
   }
 }
 
-/// What of an actuator can act at the end of the step: nothing of one that moves a free joint, as with its dampers.
+/// Terms of an actuator that act at the end of the step: none on a free joint, as with its dampers.
 ServoTerms servo_terms_of(const std::vector<int>& free_dofs, const Actuator& actuator) {
   for (const int first : free_dofs)
     if (actuator.dof >= first && actuator.dof < first + 6) return {};

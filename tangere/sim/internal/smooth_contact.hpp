@@ -18,7 +18,7 @@
 
 namespace tangere {
 
-/// What differs between the steps that one step is made of.
+/// Settings in which the steps that one step is made of differ.
 struct StepSettings {
   double time_step;
   double kappa;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Where a smooth step goes: d of q' = q ⊕ d, dt v⁺ but for quaternions, which move by the Cayley map.
+/// Displacement of a smooth step: d of q' = q ⊕ d, dt v⁺ but for quaternions, which move by the Cayley map.
 
 #include "tangere/math/so3.hpp"
 #include "tangere/sim/world.hpp"

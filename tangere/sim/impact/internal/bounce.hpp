@@ -40,7 +40,7 @@ enum class BounceOutcome {
   inside,
   /// It is not; m.problem has its contacts again. What was to bounce is not reached after all, and has no restitution.
   missed,
-  /// Likewise; what bounces has to do so by the discrete rule.
+  /// It is not; m.problem has its contacts again, and impacts follow the discrete rule.
   at_end,
 };
 [[nodiscard]] BounceOutcome bounce_step(const World& world, const State& state, VectorArgument u, HardMemory& m,
