@@ -91,7 +91,7 @@ std::string_view to_string(StepStatus status) {
 namespace {
 
 /// The warm start that was asked for.
-void begin_with(const StepOptions& options, Workspace::Memory& memory, ContactMethod& method) {
+void begin_with(const StepOptions& options, Formulation formulation, Workspace::Memory& memory) {
   if (!(options.max_speed > 0.0))
     throw InputError("options.max_speed", "must be positive, got " + internal::to_text(options.max_speed));
   if (options.start == StepStart::last) return;
@@ -101,7 +101,11 @@ void begin_with(const StepOptions& options, Workspace::Memory& memory, ContactMe
   }
   if (options.from == nullptr) throw InputError("options.from", "must be a tape to start from it, got none");
   if (!is_made(options.from->status)) throw InputError("options.from", "is of a step that was not made");
-  method.start_from(*options.from);
+  // hard contact has nothing of smooth contact to start from, nor the other way round
+  if ((options.from->formulation == Formulation::lcp) == (formulation == Formulation::lcp))
+    memory.last->start_from(*options.from);
+  else
+    memory.forget();
 }
 
 }  // namespace
@@ -117,7 +121,7 @@ const StepResult& step(const World& world, const State& state, VectorArgument u,
   StepResult& result = method.result();
   result = {};
   m.start = state;  // `next` may be `state`
-  begin_with(options, m, method);
+  begin_with(options, world.options().formulation, m);
   const bool made = in_range(m.start) && method.solve(world, m.start, u, options.effort, next, tape) && in_range(next);
   if (made && (next.v.array().abs() <= options.max_speed).all()) return result;
   const bool gave_up = result.status == StepStatus::gave_up;

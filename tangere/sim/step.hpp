@@ -205,7 +205,8 @@ enum class StepStart {
   last,
   /// Nothing: the step is a function of its arguments alone.
   cold,
-  /// The step that left the tape StepOptions::from.
+  /// The step that left the tape StepOptions::from; nothing where that was by the other kind of contact, hard or
+  /// smooth.
   tape,
 };
 
