@@ -144,14 +144,14 @@ World::World(const Scene& scene, const WorldChanges& changes)
 
 World World::with(const WorldChanges& changes) const { return World(parts_, changes.applied_to(options_)); }
 
-World World::with(const HardContact& contact) const {
+World World::with_contact(const HardContact& contact) const {
   WorldOptions options = options_;
   options.formulation = Formulation::lcp;
   options.hard = contact;
   return with_options(options);
 }
 
-World World::with(const SmoothContact& contact) const {
+World World::with_contact(const SmoothContact& contact) const {
   WorldOptions options = options_;
   if (options.formulation == Formulation::lcp) options.formulation = Formulation::single_level;
   options.smooth = contact;

@@ -102,8 +102,8 @@ class World {
   [[nodiscard]] World with(const WorldChanges& changes) const;
   /// Stepped by hard contact, or by smooth contact (Formulation::single_level unless it was bilevel), with these
   /// options.
-  [[nodiscard]] World with(const HardContact& contact) const;
-  [[nodiscard]] World with(const SmoothContact& contact) const;
+  [[nodiscard]] World with_contact(const HardContact& contact) const;
+  [[nodiscard]] World with_contact(const SmoothContact& contact) const;
   [[nodiscard]] World with_options(const WorldOptions& options) const;
   /// The same scales of compliances, options, actuators and start for another model of the same bodies and joints.
   [[nodiscard]] World with_model(const Model& model) const;

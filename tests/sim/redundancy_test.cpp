@@ -30,17 +30,17 @@ TEST_P(LeastSquares, ImpulsesAreThoseOfLeastNorm) {
   const World rigid = with(world, Redundancy::least_squares);
   Workspace second(rigid);
   ASSERT_EQ(step(rigid, state, u, second, next, &least).status, StepStatus::solved);
-  ASSERT_EQ(soft.sets, least.sets);
-  EXPECT_LE(least.f.view().norm(), soft.f.view().norm() * (1.0 + 1e-4) + 1e-12);
-  const VectorX w = least.problem.jacobian(world.nv()) * least.v_plus;
-  const double most = least.f.view().size() == 0 ? 0.0 : least.f.view().cwiseAbs().maxCoeff();
-  for (int r = 0; r < least.problem.num_rows(); ++r) {
-    const Row& row = least.problem.rows[r];
-    const BoxedLcpRow& box = least.problem.boxes[r];
-    if (least.sets[r] != RowSet::clamped) continue;
-    const double upper = box.normal >= 0 ? box.friction * least.f[box.normal] : box.upper;
-    EXPECT_LE(least.f[r], upper + 1e-8 * most);
-    EXPECT_GE(least.f[r], (box.normal >= 0 ? -upper : box.lower) - 1e-8 * most);
+  ASSERT_EQ(soft.hard().sets, least.hard().sets);
+  EXPECT_LE(least.hard().f.view().norm(), soft.hard().f.view().norm() * (1.0 + 1e-4) + 1e-12);
+  const VectorX w = least.hard().problem.jacobian(world.nv()) * least.v_plus;
+  const double most = least.hard().f.view().size() == 0 ? 0.0 : least.hard().f.view().cwiseAbs().maxCoeff();
+  for (int r = 0; r < least.hard().problem.num_rows(); ++r) {
+    const Row& row = least.hard().problem.rows[r];
+    const BoxedLcpRow& box = least.hard().problem.boxes[r];
+    if (least.hard().sets[r] != RowSet::clamped) continue;
+    const double upper = box.normal >= 0 ? box.friction * least.hard().f[box.normal] : box.upper;
+    EXPECT_LE(least.hard().f[r], upper + 1e-8 * most);
+    EXPECT_GE(least.hard().f[r], (box.normal >= 0 ? -upper : box.lower) - 1e-8 * most);
     EXPECT_NEAR(w[r], row.target, 1e-8 + 10.0 * box.compliance * most);
   }
 }
