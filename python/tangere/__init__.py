@@ -105,10 +105,10 @@ __version__: str = _core.__version__
 _SHARE = Path(__file__).parent / "share" / "tangere"
 
 # Modules that need something else, imported when they are asked for.
-_OPTIONAL = ("casadi", "gym", "torch")
+_OPTIONAL = ("casadi", "gym", "sweep", "torch")
 
 if TYPE_CHECKING:
-    from . import casadi, gym, torch  # noqa: F401
+    from . import casadi, gym, sweep, torch  # noqa: F401
 
 
 def __getattr__(name: str) -> Any:
