@@ -1,5 +1,6 @@
 """Tasks of the tests: what workers import."""
 
+import errno
 import os
 import signal
 import time
@@ -9,6 +10,21 @@ import numpy as np
 
 import tangere as tg
 from tangere import sweep
+
+
+if "SWEEP_TEST_FULL" in os.environ and "TANGERE_SWEEP_WORKER" in os.environ:
+    from tangere.sweep import shards
+
+    _synchronise = shards._synchronise
+
+    def _full(file):
+        """What a full disk does, after ten shards."""
+        name = os.path.basename(file)
+        if os.path.exists(os.environ["SWEEP_TEST_FULL"]) and name[:8].isdigit() and int(name[:8]) >= 10:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        _synchronise(file)
+
+    shards._synchronise = _full
 
 
 def note(log, text):
@@ -84,6 +100,11 @@ def start(index, rng):
 @sweep.task
 def angle_of(index, angle):
     return {"cosine": np.cos(angle)}
+
+
+@sweep.task
+def any_columns(**columns):
+    return {"number": len(columns)}
 
 
 @sweep.task
