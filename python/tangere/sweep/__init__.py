@@ -27,10 +27,12 @@ from .rows import Rows, generate, grid, rows, seeds
 from .runs import Policy, Run, Status, open, run
 from .seeds import generator
 from .shards import Failure, Receipt
+from .summed import Gradients, gradients
 from .tasks import Task, task
 
 __all__ = [
     "Failure",
+    "Gradients",
     "Local",
     "Policy",
     "Progress",
@@ -45,6 +47,7 @@ __all__ = [
     "Task",
     "generate",
     "generator",
+    "gradients",
     "grid",
     "open",
     "rows",

@@ -59,9 +59,9 @@ def compute(manifest: Manifest, chunk: int) -> pa.Table:
 
 def _row_results(manifest: Manifest, inputs: dict[str, list[Any]], start: int, stop: int) -> Any:
     options, task = manifest.options, manifest.task
-    takes_rng, takes_row = task.takes("rng"), task.takes("row")
+    takes_rng, takes_row, passed = task.takes("rng"), task.takes("row"), task.passed(inputs)
     for k in range(stop - start):
-        arguments = {name: values[k] for name, values in inputs.items()}
+        arguments = {name: inputs[name][k] for name in passed}
         if takes_rng:
             arguments["rng"] = generator(manifest.seed, start + k)
         if takes_row:

@@ -175,8 +175,14 @@ class Task:
         name = self.reference.name
         if missing := sorted(needs - given):
             raise bad("rows", f"{name} needs the argument {missing[0]!r}, and there is no such column or option")
-        if extra := sorted(given - takes):
+        if extra := sorted(given - takes - {"index"}):
             raise bad("rows", f"{name} has no argument {extra[0]!r}, which is a column or option (or take **others)")
+
+    def passed(self, columns: Iterable[str]) -> list[str]:
+        """The columns that are its arguments: all, but `index` only if it has one."""
+        parameters = inspect.signature(self.function).parameters
+        any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+        return [name for name in columns if name != "index" or any_name or name in parameters]
 
     def takes(self, argument: str) -> bool:
         """Whether it wants what only some tasks want: `rng`, `row`."""

@@ -1,7 +1,7 @@
 """A worker: leases in, answers out. Chunks are written and synchronised by threads while the next one is computed.
 
 A lease is (number, kind, work). The kind `chunks` is ((folder, time limit), list of chunks), its answer an outcome a
-chunk; `gradient` is in gradients.py. `computed` is sent when the worker turns to the next lease, `answer` when all of
+chunk; `gradient` is in summed.py. `computed` is sent when the worker turns to the next lease, `answer` when all of
 it is on the disk. A worker whose driver is gone ends at once: what it leaves is whole or not there.
 """
 
@@ -38,7 +38,7 @@ _MOST_UNWRITTEN = 64
 Outcome = tuple[int, str, Any]
 
 # Kinds of leases and the functions (context, work) -> answer that do them.
-KINDS = {"gradient": "tangere.sweep.gradients:work_on"}
+KINDS = {"gradient": "tangere.sweep.summed:work_on"}
 
 _loaded: dict[str, tuple[float, Manifest]] = {}
 

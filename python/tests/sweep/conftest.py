@@ -90,7 +90,7 @@ def task_log(tmp_path, monkeypatch):
     log = tmp_path / "computed.log"
     log.touch()
     monkeypatch.setenv("SWEEP_TEST_LOG", str(log))
-    monkeypatch.setenv("SWEEP_TEST_NAP", "0.05")
+    monkeypatch.setenv("SWEEP_TEST_NAP", "0.012")
     return log
 
 

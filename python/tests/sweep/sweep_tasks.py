@@ -119,3 +119,23 @@ def lies_down(x, marker):
     while not Path(marker).exists():
         time.sleep(0.01)
     return x
+
+
+@sweep.task
+def parabola(parameters, x):
+    return 0.5 * float((parameters[0] - x) ** 2) * 2.0, np.array([2.0 * (parameters[0] - x)])
+
+
+@sweep.task(batch=True)
+def parabolas(parameters, episodes):
+    d = parameters[0] - episodes["x"]
+    return float((d**2).sum()), np.array([2.0 * d.sum()])
+
+
+@sweep.task
+def bad_loss(parameters, kind, x):
+    if kind == "throw":
+        raise KeyError("lost")
+    if kind == "exit":
+        os._exit(3)
+    return 1.0 if kind == "form" else (1.0, np.zeros(x))

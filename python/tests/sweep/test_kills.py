@@ -43,7 +43,8 @@ def test_a_random_worker_killed_every_three_seconds_for_a_minute(tmp_path, task_
     assert len(task_log.read_text().split()) - 120 <= 2 * len(killed)
 
 
-def test_the_driver_killed_twenty_times(tmp_path, task_log, reference):
+def test_the_driver_killed_twenty_times(tmp_path, task_log, monkeypatch, reference):
+    monkeypatch.setenv("SWEEP_TEST_NAP", "0.06")
     folder = tmp_path / "sweep"
     kills = 0
     while kills < 20:
@@ -57,7 +58,7 @@ def test_the_driver_killed_twenty_times(tmp_path, task_log, reference):
         driver.wait()
         kills += 1
         # its workers end by themselves, in the middle of a chunk
-        wait_until(lambda: not [p for p in descendants(1, WORKER) if str(folder) in _environment(p)], 10.0)
+        wait_until(lambda: not [p for p in descendants(1, WORKER) if str(tmp_path) in _environment(p)], 10.0)
     before = sweep.open(folder).status
     run = wave(folder, workers=2)
     check_whole(run, reference)
