@@ -2,6 +2,7 @@
 
 #include <typeinfo>
 
+#include "python/src/bind_experiments.hpp"
 #include "python/src/support.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/version.hpp"
@@ -56,4 +57,5 @@ NB_MODULE(_core, m) {
   bind_batch(m);
   bind_pair_batch(m);
   bind_io(m);
+  bind_experiments(m);
 }

@@ -5,9 +5,11 @@ It is a process of its own because Ray ends the process it was started in when i
 
 from __future__ import annotations
 
+import glob
 import os
 import signal
 import threading
+import time
 from typing import Any
 
 from .wire import read_message, write_message
@@ -94,6 +96,35 @@ class _Bridge:
                 known = slots
 
 
+def _children_named(names: tuple[str, ...]) -> set[str]:
+    """Which of these programs run as children of this process (Linux; nothing elsewhere)."""
+    found = set()
+    for task in glob.glob("/proc/self/task/*/children"):
+        try:
+            with open(task) as file:
+                pids = file.read().split()
+            for pid in pids:
+                with open(f"/proc/{pid}/stat") as file:
+                    _, _, rest = file.read().partition("(")
+                name, _, state = rest.rpartition(")")
+                if name in names and state.split()[0] != "Z":
+                    found.add(name)
+        except OSError:
+            continue
+    return found
+
+
+def _end_with_head() -> None:
+    """Ends this process as soon as the head of its own Ray is gone, in the start too; Ray itself would wait."""
+    seen: set[str] = set()
+    while True:
+        now = _children_named(("gcs_server", "raylet"))
+        if seen - now:
+            os._exit(1)
+        seen |= now
+        time.sleep(0.2)
+
+
 def main(from_driver: int, to_driver: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     source, sink = os.fdopen(from_driver, "rb"), os.fdopen(to_driver, "wb")
@@ -107,6 +138,8 @@ def main(from_driver: int, to_driver: int) -> None:
     if version < _OLDEST:
         write_message(sink, ("refused", f"{ray.__version__} is too old, 2.52 is the first that can ask for a token"))
         return
+    if wish["address"] is None:
+        threading.Thread(target=_end_with_head, daemon=True).start()
     try:
         _connect(ray, wish)
         bridge = _Bridge(ray, wish, sink)
@@ -120,5 +153,6 @@ def main(from_driver: int, to_driver: int) -> None:
             bridge.submit(*message)
     except (EOFError, OSError):
         os._exit(1)  # the driver was killed; a Ray of ours ends with this process
-    ray.shutdown()
-    os._exit(0)
+    if wish["address"] is not None:
+        ray.shutdown()
+    os._exit(0)  # and with it a Ray of ours

@@ -61,6 +61,8 @@ class RayPool:
         if self._engine.address is None:
             # short: sockets live below it, and their paths have a limit
             self._folder = Path(tempfile.mkdtemp(prefix="tgray-"))
+            # without it Ray puts the address of the network in the place of the loopback's
+            out["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
             out["RAY_AUTH_TOKEN_PATH"] = str(_write_token(self._folder))
         return out
 

@@ -29,12 +29,14 @@ def all_of_ray(root):
 
 
 @pytest.fixture
-def cluster(tmp_path, monkeypatch):
-    """A head of Ray of its own process, with a token; its address."""
+def cluster(tmp_path, task_log, monkeypatch):
+    """A head of Ray of its own process, with a token; its address. Its workers have the environment of now."""
+    monkeypatch.setenv("SWEEP_TEST_NAP", "0.07")
     token = tmp_path / "token"
     token.write_text(secrets.token_hex(32))
     token.chmod(0o600)
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # 127.0.0.1 stays what it is
     head = subprocess.Popen(
         [sys.executable, str(HERE / "ray_head.py")],
         stdin=subprocess.PIPE,
@@ -90,8 +92,7 @@ def test_a_random_worker_killed_every_three_seconds_for_a_minute(tmp_path, task_
 
 
 @pytest.mark.parametrize("part", [1, 2])
-def test_the_driver_killed_ten_times(part, cluster, tmp_path, task_log, monkeypatch, reference):
-    monkeypatch.setenv("SWEEP_TEST_NAP", "0.05")
+def test_the_driver_killed_ten_times(part, cluster, tmp_path, task_log, reference):
     folder = tmp_path / "sweep"
     for _ in range(10):
         begun = computed(task_log)
@@ -135,8 +136,7 @@ def test_the_whole_head_killed_five_times_under_a_living_driver(part, tmp_path, 
     assert computed(task_log) - 120 <= 4 * len(kills)
 
 
-def test_a_node_removed_and_another_added(cluster, tmp_path, task_log, monkeypatch, reference):
-    monkeypatch.setenv("SWEEP_TEST_NAP", "0.1")
+def test_a_node_removed_and_another_added(cluster, tmp_path, task_log, reference):
     added = cluster("add")
     done = []
     driver = threading.Thread(
@@ -185,25 +185,42 @@ def test_a_connection_without_the_token_is_refused(cluster, tmp_path, reference)
     assert sweep.open(tmp_path / "sweep").status.done == 0
 
 
-def test_a_ray_of_our_own_asks_for_a_token_and_listens_to_this_machine_only(tmp_path, task_log):
+def listening(pids):
+    """Local addresses (hexadecimal) of the ports that these processes listen on."""
+    sockets = set()
+    for pid in pids:
+        try:
+            links = [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
+        except OSError:
+            continue
+        sockets |= {link[8:-1] for link in links if link.startswith("socket:[")}
+    lines = [line.split() for file in ("tcp", "tcp6") for line in open(f"/proc/net/{file}").readlines()[1:]]
+    return {c[1].partition(":")[::2] for c in lines if c[3] == "0A" and c[9] in sockets}
+
+
+LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
+
+
+def test_a_ray_of_our_own_asks_for_a_token_and_listens_to_this_machine_only(tmp_path, task_log, monkeypatch):
+    monkeypatch.setenv("SWEEP_TEST_NAP", "0.03")
     done = []
     driver = threading.Thread(target=lambda: done.append(wave(tmp_path / "sweep", engine=sweep.Ray(workers=1))))
     driver.start()
     try:
         wait_until(lambda: computed(task_log) > 2)
         (head,) = descendants(os.getpid(), "gcs_server")
-        command = Path(f"/proc/{head}/cmdline").read_bytes().split(b"\0")
         environment = Path(f"/proc/{head}/environ").read_bytes().split(b"\0")
         assert b"RAY_AUTH_MODE=token" in environment and b"RAY_USAGE_STATS_ENABLED=0" in environment
         (token,) = [e.partition(b"=")[2] for e in environment if e.startswith(b"RAY_AUTH_TOKEN_PATH=")]
         assert os.stat(token).st_mode & 0o077 == 0 and len(Path(os.fsdecode(token)).read_text()) == 64
-        port = next(c for c in command if c.startswith(b"--gcs_server_port=")).partition(b"=")[2].decode()
-        assert b"--node-ip-address=127.0.0.1" in command
-        if port != "0":
-            code = CONNECT.format(address=f"127.0.0.1:{port}")
-            refused = subprocess.run([sys.executable, "-c", code], env={**os.environ, "RAY_AUTH_MODE": "disabled"},
-                                     capture_output=True, text=True, timeout=60)  # fmt: skip
-            assert refused.returncode != 0
+        everywhere = listening(descendants(os.getpid()))
+        assert everywhere and {address for address, _ in everywhere} <= set(LOOPBACK)
+        (port,) = [int(port, 16) for _, port in listening([head])]
+        code = CONNECT.format(address=f"127.0.0.1:{port}")
+        away = {"RAY_AUTH_MODE": "disabled", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+        refused = subprocess.run([sys.executable, "-c", code], env={**os.environ, **away}, capture_output=True,
+                                 text=True, timeout=60)  # fmt: skip
+        assert refused.returncode != 0 and "auth" in refused.stderr.lower(), refused.stderr
     finally:
         driver.join(60)
     assert done and done[0].status.done == 120
