@@ -17,7 +17,7 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .NOTPARALLEL:
 .SECONDARY:
 .PHONY: help demo test build bench experiments stress sanitize fuzz oracles test-clang format format-check tidy clean
-.PHONY: environment
+.PHONY: environment wheel test-frameworks
 .PHONY: viewer-packages packages-build packages-demo packages-test packages-bench packages-lint packages-oracles
 
 help:  ## show this list
@@ -87,6 +87,19 @@ format: packages-lint  ## reformat all C++ files
 
 format-check: packages-lint  ## fail if a C++ file is not formatted
 	clang-format --dry-run --Werror $(CXX_FILES)
+
+# OFF: without PyTorch, whose wheel for Linux brings several gigabytes of CUDA libraries
+TORCH ?= ON
+FRAMEWORKS = "jax >= 0.6" "gymnasium >= 1.0" "casadi >= 3.6" $(if $(filter OFF,$(TORCH)),,"torch >= 2.4")
+
+test-frameworks: packages-test  ## the Python package beside PyTorch (TORCH=OFF: not), JAX, Gymnasium and CasADi
+	scripts/python_environment.sh $(FRAMEWORKS)
+	$(MAKE) configure-dev
+	cmake --build --preset dev --parallel $(JOBS) --target tangere_python
+	PYTHONPATH=build/dev/python build/venv/bin/python -m pytest -q -p no:cacheprovider python/tests/framework_*.py
+
+wheel: packages-build viewer-packages environment  ## a Python wheel for any x86-64 machine, in build/wheels
+	scripts/wheel.sh
 
 tidy: packages-test packages-lint configure-dev-clang  ## clang-tidy over all sources
 	printf '%s\n' $(CXX_SOURCES) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/dev-clang

@@ -1,7 +1,5 @@
 /// Single runs of the papers' experiments, for sweeps (python/tangere/sweep/papers.py).
 
-#include "python/src/bind_experiments.hpp"
-
 #include "experiments/silico_runs.hpp"
 #include "python/src/support.hpp"
 #include "tangere/math/error.hpp"

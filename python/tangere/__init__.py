@@ -22,47 +22,73 @@ from . import _core
 from ._core import (
     Actuator,
     Batch,
+    Box,
+    Bundle,
+    Capsule,
+    CenterOfMassCost,
+    Collider,
     CollisionShape,
+    Cone,
     Contact,
     ContactJacobian,
     ContactOptions,
+    ContactPhase,
     ContactPoint,
+    ControlBounds,
+    ControlCost,
+    Cylinder,
     Distance,
     DistanceJacobian,
     DynamicsDerivatives,
+    Ellipsoid,
+    Equality,
+    FrameCost,
+    FunctionDynamics,
+    Guess,
+    HalfSpace,
+    Inequality,
     InputError,
+    Iteration,
+    KeepApart,
     Keyframe,
     Kinematics,
+    Knot,
     MassProperties,
     MeshHull,
+    MinkowskiSum,
     Model,
     ModelBuilder,
+    OptimalControl,
+    OptimizeResult,
+    Optimizer,
+    OptimizerOptions,
+    PaddedPolygon,
+    Plan,
+    Polytope,
     Pose,
+    ProblemFile,
     Proximity,
     ProximityJacobian,
+    Reach,
+    ReachFrame,
+    ResidualCost,
+    RestartOptions,
     Robot,
     Rollout,
+    RoundedPolytope,
     Scaling,
     ScalingJacobian,
     Shape,
     SmoothOptions,
+    Sphere,
     State,
+    StateBounds,
+    StateCost,
     Step,
     StepDiagnosis,
     TriangleMesh,
+    Verification,
     World,
-    Box,
-    Bundle,
-    Capsule,
-    Cone,
-    Cylinder,
-    Ellipsoid,
-    HalfSpace,
-    MinkowskiSum,
-    PaddedPolygon,
-    Polytope,
-    RoundedPolytope,
-    Sphere,
     bias_forces,
     bounds,
     difference,
@@ -87,6 +113,7 @@ from ._core import (
     mass_properties,
     mesh,
     neutral_configuration,
+    problem_from_text,
     proximity,
     query_recording,
     random_configuration,
@@ -95,6 +122,8 @@ from ._core import (
     recording_page,
     scaling,
     scaling_batch,
+    tracking_gains,
+    verify,
     wrench_at,
 )
 from ._show import Page, show
@@ -105,10 +134,10 @@ __version__: str = _core.__version__
 _SHARE = Path(__file__).parent / "share" / "tangere"
 
 # Modules that need something else, imported when they are asked for.
-_OPTIONAL = ("casadi", "gym", "sweep", "torch")
+_OPTIONAL = ("casadi", "gym", "jax", "sweep", "torch")
 
 if TYPE_CHECKING:
-    from . import casadi, gym, sweep, torch  # noqa: F401
+    from . import casadi, gym, jax, sweep, torch  # noqa: F401
 
 
 def __getattr__(name: str) -> Any:
@@ -165,6 +194,20 @@ def load(
         friction=friction,
         restitution=restitution,
     )
+
+
+def load_problem(file: str | os.PathLike[str]) -> ProblemFile:
+    """A problem of trajectory optimisation from a file (docs/optimise.md), or by the name of one in the package.
+
+    problem = tg.load_problem("piano")
+    result = tg.Optimizer(problem.problem, problem.options).solve(problem.guess, restarts=problem.restarts)
+    """
+    path = os.fspath(file)
+    if not os.path.exists(path) and os.path.basename(path) == path:
+        packaged = _SHARE / "scenes" / "problems" / (path if path.endswith(".json") else f"{path}.json")
+        if packaged.is_file():
+            path = str(packaged)
+    return _core._load_problem(path)
 
 
 __all__ = [

@@ -18,11 +18,8 @@ class StorageError(SweepError):
 
 
 def bad(field: str, reason: str) -> InputError:
-    """An InputError with its field and its reason."""
-    error = InputError(f"{field}: {reason}")
-    error.field = field
-    error.reason = reason
-    return error
+    """The error for wrong input: names the thing, and says what is wrong with it."""
+    return InputError(field, reason)
 
 
 # What a folder can do to a writer. Other errors of the system are the task's own.
