@@ -22,6 +22,7 @@ except ImportError:
 
 from .engines import Local, Ray, Slurm
 from .errors import StorageError, SweepError
+from .optimal import optimize
 from .progress import Progress
 from .rows import Rows, generate, grid, rows, seeds
 from .runs import Policy, Run, Status, open, run
@@ -50,6 +51,7 @@ __all__ = [
     "gradients",
     "grid",
     "open",
+    "optimize",
     "rows",
     "run",
     "seeds",

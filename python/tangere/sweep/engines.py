@@ -38,7 +38,7 @@ class Ray:
     workers: int | None = None
     dashboard: bool = False
     statistics: bool = False
-    restarts: int = 3
+    restarts: int = 8
 
     def pool(self) -> Pool:
         from .ray_engine import RayPool

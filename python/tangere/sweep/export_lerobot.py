@@ -3,7 +3,7 @@
     meta/info.json                              features, frames a second, counts
     meta/stats.json                             min, max, mean, std, count of each feature
     meta/tasks.parquet                          the task in words
-    meta/episodes/chunk-000/file-000.parquet    length, place and statistics of each episode, and its scalars (sweep/...)
+    meta/episodes/chunk-000/file-000.parquet    length, place and statistics of each episode, and what else its row has (sweep/...)
     data/chunk-000/file-000.parquet             frames
 """
 
@@ -40,6 +40,8 @@ def _choose_features(table: pa.Table, features: dict[str, str] | None) -> dict[s
     """Feature -> column."""
     nested = [f.name for f in table.schema if depth(f.type) in (1, 2) and is_numbers(f.type)]
     if features is None:
+        # arrays (time, numbers); numbers over time only where there are none of them
+        nested = [name for name in nested if depth(table.schema.field(name).type) == 2] or nested
         features = {_USUAL.get(name, name): name for name in nested}
         if len(features) < len(nested):
             raise bad("features", f"must say which columns are states and actions; there are {nested}")
@@ -149,11 +151,12 @@ def _write_data(folder: Path, arrays: dict[str, list[np.ndarray]], lengths: list
     return episodes
 
 
-def _write_meta(folder: Path, table: pa.Table, arrays: dict[str, list[np.ndarray]], episodes: list[dict[str, Any]],
+def _write_meta(folder: Path, table: pa.Table, columns: set[str], arrays: dict[str, list[np.ndarray]], episodes: list[dict[str, Any]],
                 fps: float, task: str) -> None:  # fmt: skip
     for episode in episodes:
         episode["tasks"] = [task]
-    scalars = [f.name for f in table.schema if depth(f.type) == 0 and not pa.types.is_struct(f.type)]
+    scalars = [f.name for f in table.schema if depth(f.type) < 2 and f.name not in columns
+               and not pa.types.is_struct(f.type) and not pa.types.is_null(f.type)]  # fmt: skip
     of_episodes = pa.Table.from_pylist(episodes)
     for name in scalars:
         of_episodes = of_episodes.append_column(f"sweep/{name}", table.column(name))
@@ -216,7 +219,7 @@ def export(run: Run, folder: Path, *, fps: float | None = None, features: dict[s
     try:
         episodes = _write_data(building, arrays, lengths, fps)
         name = run._written["identity"]["task"]["name"]
-        _write_meta(building, rows, arrays, episodes, fps, task or name.replace("_", " "))
+        _write_meta(building, rows, set(chosen.values()), arrays, episodes, fps, task or name.replace("_", " "))
         building.rename(folder)
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ __all__ = ["Manifest", "differences"]
 FORMAT = "tangere-sweep"
 VERSION = 1
 # Parts of an identity that are code: a person may accept that they changed.
-_CODE = ("task.code", "code.")
+_CODE = ("task.code", "code.", "files.")
 
 
 @dataclass
@@ -66,7 +67,8 @@ class Manifest:
 
     def code_now(self) -> dict[str, Any]:
         """The part of the identity that this process would give it."""
-        return {"task": self.task.identity(), "code": code_of_machine(), "files": self.task.file_hashes()}
+        files = {name: _file_hash(Path(path)) for name, path in self.where["files"].items()}
+        return {"task": self.task.identity(), "code": code_of_machine(), "files": files}
 
     def check_code(self) -> None:
         """Throws InputError if this process has another code than the sweep."""
@@ -85,7 +87,15 @@ def _key(identity: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def make(task: Any, table: Rows, chunk: int, seed: int, options: dict[str, Any]) -> Manifest:
+def _file_hash(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise bad(str(path), f"belongs to the sweep, and cannot be read: {error}") from None
+
+
+def make(task: Any, table: Rows, chunk: int, seed: int, options: dict[str, Any],
+         files: Iterable[str | os.PathLike[str]] = ()) -> Manifest:  # fmt: skip
     """The manifest of a sweep. Throws InputError if rows and task do not fit."""
     task = Task.of(task)
     if isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1:
@@ -96,10 +106,13 @@ def make(task: Any, table: Rows, chunk: int, seed: int, options: dict[str, Any])
     if both := set(options) & set(table.columns):
         raise bad("options", f"and the table both have {sorted(both)[0]!r}")
     task.check_arguments(table.columns, options)
-    identity = {"task": task.identity(), "code": code_of_machine(), "files": task.file_hashes(),
+    paths = {**task.file_paths(), **{os.path.basename(f): os.path.abspath(f) for f in files}}
+    identity = {"task": task.identity(), "code": code_of_machine(),
+                "files": {name: _file_hash(Path(path)) for name, path in paths.items()},
                 "table": _identity_of_table(table.to_json()), "rows": len(table), "chunk": chunk,
                 "seed": check_seed(seed), "options": options}  # fmt: skip
-    where = {"task": task.reference.where(), "table": table.to_json(), "path": [p for p in sys.path if p]}
+    where = {"task": task.reference.where(), "table": table.to_json(), "path": [p for p in sys.path if p],
+             "files": paths}  # fmt: skip
     return Manifest(identity, where, task, table)
 
 

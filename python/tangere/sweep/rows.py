@@ -269,10 +269,14 @@ def generate(function: Any, count: int) -> Rows:
 def file_rows(table: Any) -> Rows:
     """Rows of an Arrow table."""
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     for name in table.column_names:
         _check_name(name)
-    table = table.combine_chunks()
+    # as it comes back from its file, which has other names inside of nested types
+    stored = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata(None), stored)
+    table = pq.read_table(pa.BufferReader(stored.getvalue())).combine_chunks()
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema.remove_metadata()) as stream:
         stream.write_table(table.replace_schema_metadata(None))

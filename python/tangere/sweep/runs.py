@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -167,18 +167,20 @@ def open(folder: str | os.PathLike[str]) -> Run:
 
 
 def run(task: Any, rows: Any, out: str | os.PathLike[str], *, chunk: int = 256, seed: int = 0,
-        options: dict[str, Any] | None = None, engine: Any = "local", **policy: Any) -> Run:  # fmt: skip
+        options: dict[str, Any] | None = None, files: Iterable[str | os.PathLike[str]] = (), engine: Any = "local",
+        **policy: Any) -> Run:  # fmt: skip
     """Runs a task for all rows, and gives the sweep. Calling it again goes on where it was.
 
     `rows`: a table of rows.py, a list of dictionaries, a data frame, a file. `out`: its folder, which all machines see.
     `chunk`: rows that are computed and kept together. `seed`: of all its random numbers. `options`: arguments of the
-    task that are the same for all rows. `engine`: local, ray, slurm, or one with options (engines.py). The rest is a
+    task that are the same for all rows. `files`: scenes and others that the task reads, which belong to the sweep by
+    their contents. `engine`: local, ray, slurm, or one with options (engines.py). The rest is a
     `Policy`.
     """
     if os.environ.get(IN_WORKER):
         raise SweepError("a worker imports this file and starts the sweep again: put the call below "
                          'if __name__ == "__main__":')  # fmt: skip
-    made = manifests.make(task, rows_of(rows), chunk, seed, options or {})
+    made = manifests.make(task, rows_of(rows), chunk, seed, options or {}, files)
     return _run_in(Path(os.path.abspath(out)), made, engine, Policy(**policy))
 
 

@@ -147,9 +147,9 @@ class Task:
     def identity(self) -> dict[str, Any]:
         return {**self.reference.identity(), "batch": self.batch}
 
-    def file_hashes(self) -> dict[str, str]:
+    def file_paths(self) -> dict[str, str]:
         """Scenes and other files that it reads, by name."""
-        return {name: hashlib.sha256(self._find(name).read_bytes()).hexdigest() for name in self.files}
+        return {name: str(self._find(name)) for name in self.files}
 
     def _find(self, name: str) -> Path:
         from .. import scene_file

@@ -139,3 +139,10 @@ def bad_loss(parameters, kind, x):
     if kind == "exit":
         os._exit(3)
     return 1.0 if kind == "form" else (1.0, np.zeros(x))
+
+
+@sweep.task
+def episode(seed, rng):
+    length = 5 + seed % 3
+    return {"path": rng.normal(size=(length + 1, 4)), "u": rng.normal(size=(length, 2)), "goal": rng.normal(size=3),
+            "reached": bool(seed % 2)}  # fmt: skip

@@ -108,7 +108,7 @@ def test_the_driver_killed_ten_times(part, cluster, tmp_path, task_log, referenc
 
 @pytest.mark.parametrize("part", [1, 2, 3, 4])
 def test_the_whole_head_killed_five_times_under_a_living_driver(part, tmp_path, task_log, monkeypatch, reference):
-    monkeypatch.setenv("SWEEP_TEST_NAP", "0.1")
+    monkeypatch.setenv("SWEEP_TEST_NAP", "0.05")
     kills = []
     over = threading.Event()
 
