@@ -5,6 +5,7 @@
 
 #include "tangere/geometry/internal/parameters.hpp"
 #include "tangere/geometry/internal/rows.hpp"
+#include "tangere/geometry/shape_use.hpp"
 #include "tangere/math/block_memory.hpp"
 #include "tangere/math/check.hpp"
 #include "tangere/math/entry_product.hpp"
@@ -74,7 +75,7 @@ struct Shape::Data {
 };
 
 Shape::Shape(ShapeSpec spec) {
-  auto data = std::make_shared<Data>();
+  auto data = std::make_unique<Data>();
   data->spec = std::move(spec);
   if (auto* bundle = std::get_if<Bundle>(&data->spec)) *bundle = flattened(*bundle);
   data->parts = std::visit([](const auto& s) { return parts_of(s); }, data->spec);
@@ -89,7 +90,10 @@ Shape::Shape(ShapeSpec spec) {
     if (is_near_) near_.sum = *support_terms_;
     if (support_terms_->num_terms == 1) near_.term = *support_terms_->terms();
   }
-  data_ = std::move(data);
+  data_ = std::shared_ptr<const Data>(data.release(), [](const Data* last) {
+    const auto end = [](const void* memory) { delete static_cast<const Data*>(memory); };
+    internal::end_shape(&last->spec, internal::ShapeMemory(last, end));
+  });
 }
 
 const ShapeSpec& Shape::spec() const { return data_->spec; }

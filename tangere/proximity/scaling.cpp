@@ -226,8 +226,8 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
   require_pose(X_WB, "X_WB");
   ScalingWorkspace::Data& data = workspace.data();
   data.has_query = false;
-  data.has_conic = false;
   data.owner.keep(A, B);
+  data.has_conic = false;
   data.linearised_pair = nullptr;
   data.X_WA = X_WA;
   data.X_WB = X_WB;

@@ -32,6 +32,8 @@ struct Riccati::Scratch {
   Eigen::VectorXd qx;
   Eigen::VectorXd qu;
   Eigen::VectorXd w;
+  Eigen::MatrixXd start;
+  Eigen::VectorXd start_slope;
 
   void resize(int nx, int nu) {
     VA.resize(nx, nx);
@@ -63,7 +65,7 @@ void Riccati::resize(int num_controls, int nx, int nu) {
 
 int Riccati::factor(std::span<const LqStage> stages, const VectorX& regularisation) {
   const int last = static_cast<int>(stages.size()) - 1;
-  auto& [VA, VB, Qxx, Qux, Quu, qx, qu, w] = *scratch_;
+  auto& [VA, VB, Qxx, Qux, Quu, qx, qu, w, start, start_slope] = *scratch_;
   policies_[last].V = stages[last].Qxx;
   policies_[last].v = stages[last].qx;
   for (int i = last - 1; i >= 0; --i) {
@@ -103,9 +105,29 @@ int Riccati::factor(std::span<const LqStage> stages, const VectorX& regularisati
   return -1;
 }
 
+bool Riccati::least_start(std::span<const int> free, const VectorX& regularisation, VectorX& dx) const {
+  const int n = static_cast<int>(free.size());
+  const LqPolicy& first = policies_[0];
+  dx.setZero(first.v.size());
+  if (n == 0) return true;
+  Eigen::MatrixXd& V = scratch_->start;
+  Eigen::VectorXd& slope = scratch_->start_slope;
+  V.resize(n, n);
+  slope.resize(n);
+  for (int i = 0; i < n; ++i) {
+    slope[i] = -first.v[free[i]];
+    for (int j = 0; j < n; ++j) V(i, j) = first.V(free[i], free[j]);
+    V(i, i) += regularisation[free[i]];
+  }
+  const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> factor(V);
+  if (factor.info() != Eigen::Success) return false;
+  factor.solveInPlace(slope);
+  for (int i = 0; i < n; ++i) dx[free[i]] = slope[i];
+  return slope.allFinite();
+}
+
 void Riccati::roll_out(std::span<const LqStage> stages, std::vector<VectorX>& dx, std::vector<VectorX>& du) const {
   const int last = static_cast<int>(stages.size()) - 1;
-  dx[0].setZero();
   for (int i = 0; i < last; ++i) {
     du[i] = policies_[i].k;
     du[i].noalias() += policies_[i].K * dx[i];

@@ -3,7 +3,7 @@
 /// Linear-quadratic problems of a trajectory, by one Riccati recursion.
 ///
 ///   minimise  Σ_k ½ δx_kᵀ Qxx δx_k + δu_kᵀ Qux δx_k + ½ δu_kᵀ Quu δu_k + qxᵀ δx_k + quᵀ δu_k
-///   with      δx_{k+1} = A δx_k + B δu_k + d,   δx_0 = 0
+///   with      δx_{k+1} = A δx_k + B δu_k + d,   δx_0 = 0 but for the coordinates that are free
 ///
 /// The last stage has a state only. The answer is a policy δu = k + K δx and the value ½ δxᵀ V δx + vᵀ δx it leads to.
 
@@ -51,7 +51,11 @@ class Riccati {
   /// with the stage whose matrix of controls is not positive definite (the policies from there on are not made).
   [[nodiscard]] int factor(std::span<const LqStage> stages, const VectorX& regularisation);
 
-  /// The trajectory of the policies: one δx per stage, one δu per stage with a control.
+  /// The free coordinates of the first δx that lead to the least value, the others zero. `regularisation` has one entry
+  /// per coordinate. False if the value has no least.
+  [[nodiscard]] bool least_start(std::span<const int> free, const VectorX& regularisation, VectorX& dx) const;
+
+  /// The trajectory of the policies from dx[0]: one δx per stage, one δu per stage with a control.
   void roll_out(std::span<const LqStage> stages, std::vector<VectorX>& dx, std::vector<VectorX>& du) const;
 
   [[nodiscard]] const LqPolicy& at(int stage) const { return policies_[stage]; }

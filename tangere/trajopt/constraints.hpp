@@ -58,6 +58,8 @@ struct Inequality {
   int size = 1;
   KnotVector value{};
   Knots knots = Knots::all();
+  /// Whether it is to hold between the knots too (OptimizerOptions::between).
+  bool between_knots = false;
 };
 
 }  // namespace tangere

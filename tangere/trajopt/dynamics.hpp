@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tangere/multibody/data.hpp"
-#include "tangere/sim/world.hpp"
+#include "tangere/sim/step.hpp"
 
 namespace tangere {
 
@@ -21,6 +21,11 @@ struct ContactPhase {
   double kappa = 1e-2;
   double tolerance = 1e-3;
   double margin = 0.1;
+  /// How much a trial step of smooth contact may try before it counts as failed: steps that need every start are few
+  /// and take half of the time. The first motion of a phase may try everything.
+  StepEffort trial_effort = StepEffort::full;
+  /// A step to a larger velocity counts as failed.
+  double max_speed = 1e6;
 
   [[nodiscard]] bool operator==(const ContactPhase&) const = default;
 };
@@ -30,12 +35,24 @@ class Stepper {
  public:
   virtual ~Stepper() = default;
 
-  /// Before the first step of a trajectory: the steps that follow depend on nothing before this.
-  virtual void begin() = 0;
+  /// Before the first step of a trajectory: the steps that follow depend on nothing before this. A trial may fail where
+  /// a step is hard to make (ContactPhase::trial_effort).
+  virtual void begin(bool is_trial) = 0;
   /// The state after knot `knot`. False if it is not finite; `next` is then of no use.
   [[nodiscard]] virtual bool step(int knot, const VectorX& x, const VectorX& u, VectorX& next) = 0;
-  /// d next / dx and d next / du of the last step made at `knot`, all tangents. False if they are not finite.
-  [[nodiscard]] virtual bool jacobians(int knot, MatrixX& A, MatrixX& B) = 0;
+  /// The same with its derivatives d next / dx and d next / du, all tangents. False too if these are not finite.
+  [[nodiscard]] virtual bool step_with_jacobians(int knot, const VectorX& x, const VectorX& u, VectorX& next,
+                                                 MatrixX& A, MatrixX& B) = 0;
+  /// The derivatives of the last step made at `knot`. Several threads, each by its number, may ask at once.
+  [[nodiscard]] virtual bool jacobians(int knot, int thread, MatrixX& A, MatrixX& B) = 0;
+  /// The step from (x, u) at the length of `knot`, and its derivatives: a function of (x, u) alone that leaves what
+  /// `jacobians` reads. For several threads.
+  [[nodiscard]] virtual bool linearize(int knot, int thread, const VectorX& x, const VectorX& u, VectorX& next,
+                                       MatrixX& A, MatrixX& B) = 0;
+  /// The state at the part `tau` of the step from (x, u), and with A and B (both or none) its derivatives. A function
+  /// of its arguments alone, for several threads.
+  [[nodiscard]] virtual bool between(int knot, int thread, const VectorX& x, const VectorX& u, double tau, VectorX& out,
+                                     MatrixX* A, MatrixX* B) = 0;
 };
 
 class Dynamics {
@@ -62,9 +79,16 @@ class Dynamics {
   /// The model whose state [q; v] x is; null if there is none.
   [[nodiscard]] virtual const Model* model() const { return nullptr; }
 
-  /// Memory for the steps of a trajectory with these time steps. The dynamics must outlive it.
-  [[nodiscard]] virtual std::unique_ptr<Stepper> stepper(const VectorX& time_steps,
-                                                         const ContactPhase& phase) const = 0;
+  /// Whether bodies, shapes and masses of the model are where it says, whatever the state: terms of frames, shapes and
+  /// the centre of mass need it.
+  [[nodiscard]] virtual bool has_fixed_geometry() const { return true; }
+
+  /// Whether plus and minus are sum and difference.
+  [[nodiscard]] virtual bool is_flat() const { return nx() == ndx(); }
+
+  /// Memory for the steps of a trajectory with these time steps, for so many threads. The dynamics must outlive it.
+  [[nodiscard]] virtual std::unique_ptr<Stepper> stepper(const VectorX& time_steps, const ContactPhase& phase,
+                                                         int num_threads = 1) const = 0;
 };
 
 }  // namespace tangere

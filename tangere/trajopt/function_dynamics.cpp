@@ -8,46 +8,78 @@
 namespace tangere {
 namespace {
 
-/// The inputs of the last step at every knot.
+/// The inputs of the last step at every knot. Every thread has its own copy of the function.
 class FunctionStepper final : public Stepper {
  public:
-  FunctionStepper(const StateFunction& f, int nx, int nu, VectorX time_steps)
-      : f_(f),
-        time_steps_(std::move(time_steps)),
+  FunctionStepper(const StateFunction& f, int nx, int nu, VectorX time_steps, int num_threads)
+      : time_steps_(std::move(time_steps)),
+        threads_(num_threads, {f, VectorX::Zero(nx), {MatrixX::Zero(nx, nx), MatrixX::Zero(nx, nu)}}),
         x_(time_steps_.size(), VectorX::Zero(nx)),
-        u_(time_steps_.size(), VectorX::Zero(nu)),
-        out_(nx) {}
+        u_(time_steps_.size(), VectorX::Zero(nu)) {}
 
-  void begin() override {}
+  void begin(bool /*is_trial*/) override {}
 
   bool step(int knot, const VectorX& x, const VectorX& u, VectorX& next) override {
     x_[knot] = x;
     u_[knot] = u;
-    next.resize(x.size());
-    f_(x, u, time_steps_[knot], next, nullptr);
-    return next.allFinite();
+    return value(threads_[0], x, u, time_steps_[knot], next);
   }
 
-  bool jacobians(int knot, MatrixX& A, MatrixX& B) override {
-    const Eigen::Index nx = x_[knot].size();
-    const Eigen::Index nu = u_[knot].size();
-    J_.x.setZero(nx, nx);
-    J_.u.setZero(nx, nu);
-    f_(x_[knot], u_[knot], time_steps_[knot], out_, &J_);
-    if (J_.x.rows() != nx || J_.x.cols() != nx || J_.u.rows() != nx || J_.u.cols() != nu)
-      throw InputError("dynamics", "the function resized its Jacobians");
-    A = J_.x;
-    B = J_.u;
-    return A.allFinite() && B.allFinite();
+  bool step_with_jacobians(int knot, const VectorX& x, const VectorX& u, VectorX& next, MatrixX& A,
+                           MatrixX& B) override {
+    x_[knot] = x;
+    u_[knot] = u;
+    return linearize(knot, 0, x, u, next, A, B);
+  }
+
+  bool jacobians(int knot, int thread, MatrixX& A, MatrixX& B) override {
+    return linear(threads_[thread], x_[knot], u_[knot], time_steps_[knot], threads_[thread].out, A, B);
+  }
+
+  bool linearize(int knot, int thread, const VectorX& x, const VectorX& u, VectorX& next, MatrixX& A,
+                 MatrixX& B) override {
+    return linear(threads_[thread], x, u, time_steps_[knot], next, A, B);
+  }
+
+  bool between(int knot, int thread, const VectorX& x, const VectorX& u, double tau, VectorX& out, MatrixX* A,
+               MatrixX* B) override {
+    const double time = tau * time_steps_[knot];
+    return A == nullptr ? value(threads_[thread], x, u, time, out) : linear(threads_[thread], x, u, time, out, *A, *B);
   }
 
  private:
-  const StateFunction& f_;
+  struct Thread {
+    StateFunction f;
+    VectorX out;
+    FunctionJacobians J;
+  };
+
+  static bool value(Thread& own, const VectorX& x, const VectorX& u, double time, VectorX& next) {
+    next.resize(x.size());
+    own.f(x, u, time, next, nullptr);
+    if (next.size() != x.size()) throw InputError("dynamics", "the function resized its answer");
+    return next.allFinite();
+  }
+
+  static bool linear(Thread& own, const VectorX& x, const VectorX& u, double time, VectorX& next, MatrixX& A,
+                     MatrixX& B) {
+    const Eigen::Index nx = x.size();
+    const Eigen::Index nu = u.size();
+    own.J.x.setZero(nx, nx);
+    own.J.u.setZero(nx, nu);
+    next.resize(nx);
+    own.f(x, u, time, next, &own.J);
+    if (own.J.x.rows() != nx || own.J.x.cols() != nx || own.J.u.rows() != nx || own.J.u.cols() != nu)
+      throw InputError("dynamics", "the function resized its Jacobians");
+    A = own.J.x;
+    B = own.J.u;
+    return next.allFinite() && A.allFinite() && B.allFinite();
+  }
+
   VectorX time_steps_;
+  std::vector<Thread> threads_;
   std::vector<VectorX> x_;
   std::vector<VectorX> u_;
-  VectorX out_;
-  FunctionJacobians J_;
 };
 
 /// With stages k_i = f(x + c_i h k_{i-1}, u), c = (0, ½, ½, 1), and dk_i = f_x (I + c_i h dk_{i-1}).
@@ -120,8 +152,9 @@ FunctionDynamics::FunctionDynamics(int nx, int nu, StateFunction f) : nx_(nx), n
   if (!f_) throw InputError("dynamics", "has no function");
 }
 
-std::unique_ptr<Stepper> FunctionDynamics::stepper(const VectorX& time_steps, const ContactPhase& /*phase*/) const {
-  return std::make_unique<FunctionStepper>(f_, nx_, nu_, time_steps);
+std::unique_ptr<Stepper> FunctionDynamics::stepper(const VectorX& time_steps, const ContactPhase& /*phase*/,
+                                                   int num_threads) const {
+  return std::make_unique<FunctionStepper>(f_, nx_, nu_, time_steps, num_threads);
 }
 
 StateFunction runge_kutta(int nx, int nu, StateFunction rate) {

@@ -20,13 +20,15 @@ using StateFunction =
 
 class FunctionDynamics final : public Dynamics {
  public:
-  /// x' = f(x, u, time step). InputError for sizes below 1 and for no function.
+  /// x' = f(x, u, time step). InputError for sizes below 1 and for no function. Each thread of an optimiser has a copy
+  /// of the function.
   FunctionDynamics(int nx, int nu, StateFunction f);
 
   [[nodiscard]] int nx() const override { return nx_; }
   [[nodiscard]] int ndx() const override { return nx_; }
   [[nodiscard]] int nu() const override { return nu_; }
-  [[nodiscard]] std::unique_ptr<Stepper> stepper(const VectorX& time_steps, const ContactPhase& phase) const override;
+  [[nodiscard]] std::unique_ptr<Stepper> stepper(const VectorX& time_steps, const ContactPhase& phase,
+                                                 int num_threads) const override;
 
  private:
   int nx_;
@@ -34,8 +36,7 @@ class FunctionDynamics final : public Dynamics {
   StateFunction f_;
 };
 
-/// One step of the classical Runge-Kutta method over ẋ = f(x, u), with u held. (Its memory is the function's own: not
-/// to be shared between threads.)
+/// One step of the classical Runge-Kutta method over ẋ = f(x, u), with u held. Copies of it may run at once.
 [[nodiscard]] StateFunction runge_kutta(int nx, int nu, StateFunction rate);
 
 }  // namespace tangere

@@ -20,6 +20,7 @@ class PairGap final : public KnotFunction {
       : A_(std::move(mover)), B_(std::move(obstacle)), metric_(metric), margin_(margin), size_(size) {}
 
   [[nodiscard]] int size() const override { return 1; }
+  [[nodiscard]] bool is_of_state() const override { return true; }
 
   void evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const override {
     thread_local ScalingWorkspace scalings;
@@ -84,6 +85,7 @@ Collider fixed(std::string name, Shape shape, const Pose& X_WB) {
 
 std::vector<Collider> colliders_of(const Dynamics& dynamics, const std::string& body) {
   if (dynamics.model() == nullptr) throw InputError("body", "needs dynamics with a model");
+  if (!dynamics.has_fixed_geometry()) throw InputError("body", "has a place that the design changes");
   const Model& model = *dynamics.model();
   const int index = model.body_index(body);
   std::vector<Collider> out;
@@ -117,7 +119,8 @@ void add(OptimalControl& problem, const KeepApart& constraint) {
       problem.add({.name = constraint.name + ": " + mover.name + ", " + obstacle.name,
                    .kind = Term::Kind::inequality,
                    .function = std::make_shared<PairGap>(mover, obstacle, constraint.metric, constraint.margin,
-                                                         std::isfinite(size) ? size : 1.0)},
+                                                         std::isfinite(size) ? size : 1.0),
+                   .between_knots = constraint.between_knots},
                   constraint.knots);
     }
 }

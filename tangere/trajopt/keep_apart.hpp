@@ -41,7 +41,10 @@ struct KeepApart {
   std::vector<Collider> obstacles{};
   Metric metric = Metric::scaling;
   double margin = 0.0;
-  Knots knots = Knots::after_start();
+  /// A start in an obstacle is answered with `infeasible` at knot 0.
+  Knots knots = Knots::all();
+  /// Whether they are to stay apart between the knots too (OptimizerOptions::between).
+  bool between_knots = true;
 };
 
 /// Adds one inequality term per pair, named `name: mover, obstacle`.

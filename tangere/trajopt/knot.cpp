@@ -5,8 +5,13 @@
 
 namespace tangere {
 
-KnotMemory::KnotMemory(const Dynamics& dynamics) {
+KnotMemory::KnotMemory(const Dynamics& dynamics, Stepper* stepper, int thread) : stepper_(stepper), thread_(thread) {
   if (dynamics.model() != nullptr) data_ = std::make_unique<Data>(*dynamics.model());
+}
+
+KnotMemory& KnotMemory::second(const Dynamics& dynamics) {
+  if (second_ == nullptr) second_ = std::make_unique<KnotMemory>(dynamics);
+  return *second_;
 }
 
 Data& KnotMemory::kinematics(const Dynamics& dynamics, const VectorX& x) {

@@ -14,12 +14,19 @@ namespace tangere {
 /// Memory of one thread for functions of knots: kinematics are made at most once per state.
 class KnotMemory {
  public:
-  explicit KnotMemory(const Dynamics& dynamics);
+  /// With a stepper, whose thread this is, for states between knots.
+  explicit KnotMemory(const Dynamics& dynamics, Stepper* stepper = nullptr, int thread = 0);
 
   /// The state has changed.
   void forget() { fresh_ = false; }
   /// Kinematics of the model at [q; v]; InputError for dynamics without a model.
   [[nodiscard]] Data& kinematics(const Dynamics& dynamics, const VectorX& x);
+
+  [[nodiscard]] Stepper* stepper() const { return stepper_; }
+  [[nodiscard]] int thread() const { return thread_; }
+  void set_stepper(Stepper* stepper) { stepper_ = stepper; }
+  /// Memory for a second state beside this one.
+  [[nodiscard]] KnotMemory& second(const Dynamics& dynamics);
 
   /// Scratch of the function that is being evaluated.
   struct Scratch {
@@ -33,6 +40,9 @@ class KnotMemory {
  private:
   std::unique_ptr<Data> data_;
   bool fresh_ = false;
+  Stepper* stepper_ = nullptr;
+  int thread_ = 0;
+  std::unique_ptr<KnotMemory> second_;
 };
 
 struct Knot {
@@ -63,6 +73,12 @@ class KnotFunction {
   [[nodiscard]] virtual int size() const = 0;
   /// Values, and with `J` their Jacobians.
   virtual void evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const = 0;
+  /// Whether the Jacobians are the same everywhere.
+  [[nodiscard]] virtual bool is_linear(const Dynamics& /*dynamics*/) const { return false; }
+  /// Whether the control has no effect: at the first knot such a constraint says something of the given start alone.
+  [[nodiscard]] virtual bool is_of_state() const { return false; }
+  /// Whether values are bounds on single controls, which trial steps keep of themselves.
+  [[nodiscard]] virtual bool is_of_controls() const { return false; }
   /// Name of value `i` in messages.
   [[nodiscard]] virtual std::string row_name(int i) const { return "[" + std::to_string(i) + "]"; }
   /// Throws InputError for what does not fit the dynamics.

@@ -33,18 +33,31 @@ enum class TrialSteps {
   rollout,
 };
 
+/// When the Hessian of the Lagrangian has the curvature of dynamics and constraints too, by differences of their
+/// Jacobians (as many evaluations of those as there are coordinates). Gauss-Newton is used where the full one is not
+/// definite.
+enum class CurvatureUse {
+  never,
+  /// In the last phase, once the errors do not fall fast: at the end most often.
+  when_slow,
+  always,
+};
+
 struct OptimizerOptions {
   /// Tolerance of the gradient and of constraints. A round ends earlier where `progress` says so.
   double tolerance = 1e-6;
   double constraint_tolerance = 1e-6;
   int max_iterations = 500;
   TrialSteps steps = TrialSteps::hybrid;
+  CurvatureUse curvature = CurvatureUse::when_slow;
   /// One after the other; the last one is what the plan is made for.
   std::vector<ContactPhase> phases = {ContactPhase{}};
   /// μ at first, its factor from round to round, and the power of it that it falls to if that is less.
   double barrier = 0.1;
   double barrier_factor = 0.2;
   double barrier_power = 1.5;
+  /// μ after a shift, if it is less.
+  double shift_barrier = 1e-4;
   /// Least slack at the start, in units of the constraints.
   double slack = 0.01;
   /// ρ at first, its factor, and whether it grows in every round or only where equalities do not fall to a quarter.
@@ -65,6 +78,12 @@ struct OptimizerOptions {
   int max_rounds = 30;
   /// Seconds; the best plan so far is answered then.
   double max_seconds = 1e30;
+  /// Inequalities that hold between knots too are looked at in this many parts of every step of a solved plan; rows are
+  /// put where they are violated by more than the tolerance, and the solve goes on (0: never).
+  int between = 10;
+  double between_tolerance = 1e-4;
+  /// Threads for derivatives (0: all of the machine): the answer is the same, bit for bit.
+  int num_threads = 1;
 
   /// For dynamics that find their own contacts: smooth contact first, then sharper, then hard (trial settings in
   /// docs/optimise.md).
@@ -99,8 +118,14 @@ class Optimizer {
 
   /// InputError for a guess of wrong sizes.
   const OptimizeResult& solve(const Guess& guess = {}, const IterationCallback& callback = {});
-  /// From the last answer, with its multipliers, in the last phase.
+  /// From the last answer, with its multipliers, in the last phase. Needs a solve before (InputError).
   const OptimizeResult& solve_again(const IterationCallback& callback = {});
+  /// The same, for so many seconds at most: then the best plan so far is answered, as `stopped`.
+  const OptimizeResult& solve_within(double seconds, const IterationCallback& callback = {});
+
+  /// Receding horizon: all moves on by one knot, the last one twice, and the start is `measured`. For problems whose
+  /// knots are alike. Nothing is allocated. Needs a solve before (InputError).
+  void shift(const VectorX& measured);
 
   /// The option of that name, from the next solve on; also where regularisation starts.
   void set_least_regularisation(double least);
@@ -111,8 +136,9 @@ class Optimizer {
   [[nodiscard]] const OptimizerOptions& options() const;
   [[nodiscard]] const OptimizeResult& result() const;
 
- private:
   struct Memory;
+
+ private:
   std::unique_ptr<Memory> memory_;
 };
 

@@ -13,13 +13,15 @@ namespace tangere {
 enum class OptimizeStatus {
   /// Feasible to the tolerance, and as good as any near it.
   solved,
-  /// No step leads on, or the iterations are used up: the plan is the last iterate.
+  /// No step leads on, or the iterations are used up: the plan is feasible, and the best iterate of the last phase.
   stalled,
-  /// The same, while a constraint is violated: `knot`, `name` and `violation` say which one most.
+  /// The same, while a constraint is violated: `knot`, `name` and `violation` say which one most. With given dynamics
+  /// the plan is one whose violations have the least sum of squares of all near it.
   infeasible,
-  /// The callback said so, or the time was up.
+  /// The callback said so, or the time was up: the plan is the best iterate of its phase.
   stopped,
-  /// A function or the dynamics answered with what is not finite at the start or at the iterate: `knot` and `name`.
+  /// A function or the dynamics answered with what is not finite, at the start, at the iterate, or wherever a step from
+  /// it leads: `knot` and `name`.
   not_finite,
 };
 [[nodiscard]] std::string_view to_string(OptimizeStatus status);
@@ -49,6 +51,12 @@ struct Iteration {
   /// The part of the step that was taken (0: none), and how many were tried.
   double step = 0.0;
   int trials = 0;
+  /// Whether the Hessian had the curvature of dynamics and constraints.
+  bool exact_curvature = false;
+  /// Whether only violations counted, after a round that ended infeasible.
+  bool restoring = false;
+  /// Seconds since the solve began.
+  double seconds = 0.0;
 };
 
 struct OptimizeResult {
@@ -58,6 +66,9 @@ struct OptimizeResult {
   std::string name;
   double violation = 0.0;
   int iterations = 0;
+  /// Rows put between knots (OptimizerOptions::between), and the worst violation left there.
+  int rows_between = 0;
+  double between = 0.0;
   double cost = 0.0;
   double seconds = 0.0;
   Plan plan;

@@ -67,6 +67,7 @@ int index_in_state(const Dynamics& dynamics, int i) {
 
 int body_of(const Dynamics& dynamics, const std::string& term, const std::string& body) {
   if (dynamics.model() == nullptr) throw InputError(term + ".body", "needs dynamics with a model");
+  if (!dynamics.has_fixed_geometry()) throw InputError(term + ".body", "has a place that the design changes");
   return dynamics.model()->body_index(body);
 }
 
@@ -95,6 +96,9 @@ OptimalControl::OptimalControl(std::shared_ptr<const Dynamics> dynamics, Horizon
       throw InputError("time_steps", "must be positive and finite, got " + internal::to_text(step));
   if (dynamics_->nu() < 1) throw InputError("dynamics.nu", "must be at least 1: there is nothing to choose");
   set_start(horizon_.start);
+  if (horizon_.free_start.size() > 0) require_size("free_start", horizon_.free_start.size(), dynamics_->ndx());
+  for (int i = 0; i < horizon_.free_start.size(); ++i)
+    if (horizon_.free_start[i] != 0.0) free_start_.push_back(i);
   lower_.setConstant(dynamics_->nu(), num_steps(), -kInfinity);
   upper_.setConstant(dynamics_->nu(), num_steps(), kInfinity);
 }
@@ -103,6 +107,16 @@ void OptimalControl::set_start(const VectorX& start) {
   require_size("start", start.size(), dynamics_->nx());
   if (!start.allFinite()) throw InputError("start", "must be finite");
   horizon_.start = start;
+}
+
+OptimalControl OptimalControl::with_dynamics(std::shared_ptr<const Dynamics> dynamics) const {
+  if (dynamics == nullptr) throw InputError("dynamics", "are missing");
+  const bool fits =
+      dynamics->nx() == dynamics_->nx() && dynamics->ndx() == dynamics_->ndx() && dynamics->nu() == dynamics_->nu();
+  if (!fits) throw InputError("dynamics", "must have the sizes of the problem's");
+  OptimalControl out = *this;
+  out.dynamics_ = std::move(dynamics);
+  return out;
 }
 
 void OptimalControl::add(Term term, Knots knots) {
@@ -244,7 +258,8 @@ void OptimalControl::add(const Equality& equality) {
 void OptimalControl::add(const Inequality& inequality) {
   add({.name = inequality.name,
        .kind = Term::Kind::inequality,
-       .function = std::make_shared<internal::OwnVector>(inequality.size, inequality.value)},
+       .function = std::make_shared<internal::OwnVector>(inequality.size, inequality.value),
+       .between_knots = inequality.between_knots},
       inequality.knots);
 }
 

@@ -17,6 +17,9 @@ struct Horizon {
   VectorX start;
   /// Seconds between knots: one knot more than there are steps.
   VectorX time_steps;
+  /// Tangent coordinates of the start that are to be chosen (parameters of the world, say): those whose entry is not
+  /// zero; none if empty.
+  VectorX free_start = {};
 };
 
 [[nodiscard]] inline VectorX constant_steps(int count, double time_step) { return VectorX::Constant(count, time_step); }
@@ -32,6 +35,8 @@ struct Term {
   /// Costs only: the weight.
   VectorX weight{};
   bool per_second = false;
+  /// Inequalities only: whether they are to hold between their knots too.
+  bool between_knots = false;
   /// From the first knot on, both included.
   int first = 0;
   int last = 0;
@@ -66,13 +71,19 @@ class OptimalControl {
   [[nodiscard]] const MatrixX& lower_controls() const { return lower_; }
   [[nodiscard]] const MatrixX& upper_controls() const { return upper_; }
 
+  /// Tangent coordinates of the start that are free.
+  [[nodiscard]] const std::vector<int>& free_start() const { return free_start_; }
+
   /// Another start: InputError for a wrong size or what is not finite.
   void set_start(const VectorX& start);
+  /// The same problem with other dynamics of the same sizes.
+  [[nodiscard]] OptimalControl with_dynamics(std::shared_ptr<const Dynamics> dynamics) const;
 
  private:
   std::shared_ptr<const Dynamics> dynamics_;
   Horizon horizon_;
   std::vector<Term> terms_;
+  std::vector<int> free_start_;
   MatrixX lower_;
   MatrixX upper_;
 };

@@ -65,7 +65,7 @@ Verification verify(const OptimalControl& problem, const Plan& plan, const Verif
   VectorX x = problem.horizon().start;
   VectorX next, away, u;
   double time = 0.0;
-  stepper->begin();
+  stepper->begin(false);
   for (int k = 0; k <= num_steps; ++k) {
     dynamics.minus(plan.x[k], x, away);
     if (const double strays = away.lpNorm<Eigen::Infinity>(); strays > out.strays) {
@@ -100,7 +100,7 @@ std::vector<MatrixX> tracking_gains(const OptimalControl& problem, const Plan& p
   const std::unique_ptr<Stepper> stepper = dynamics.stepper(problem.horizon().time_steps, contact);
   std::vector<LqStage> stages(num_steps + 1);
   VectorX next;
-  stepper->begin();
+  stepper->begin(false);
   for (int k = 0; k <= num_steps; ++k) {
     stages[k].resize(dynamics.ndx(), dynamics.nu());
     stages[k].Qxx.diagonal().setConstant(state_weight);
@@ -109,7 +109,7 @@ std::vector<MatrixX> tracking_gains(const OptimalControl& problem, const Plan& p
       const double range = 0.5 * (problem.upper_controls()(i, k) - problem.lower_controls()(i, k));
       stages[k].Quu(i, i) = control_weight / (std::isfinite(range) ? range * range : 1.0);
     }
-    if (!stepper->step(k, plan.x[k], plan.u[k], next) || !stepper->jacobians(k, stages[k].A, stages[k].B))
+    if (!stepper->step(k, plan.x[k], plan.u[k], next) || !stepper->jacobians(k, 0, stages[k].A, stages[k].B))
       throw InputError("plan", "has no finite step at knot " + std::to_string(k));
   }
   Riccati riccati;

@@ -76,7 +76,6 @@ TEST(IpoptOracle, SameOptimumOfRandomProblems) {
   std::ifstream file(data_folder() / "ipopt_optimal_control.jsonl");
   ASSERT_TRUE(file);
   int count = 0;
-  int num_solved = 0;
   for (std::string line; std::getline(file, line); ++count) {
     SCOPED_TRACE("line " + std::to_string(count + 1));
     const nlohmann::json record = nlohmann::json::parse(line);
@@ -84,20 +83,16 @@ TEST(IpoptOracle, SameOptimumOfRandomProblems) {
     Optimizer optimizer(problem, {.tolerance = 1e-8, .constraint_tolerance = 1e-8});
     const VectorX start = vector_of(record.at("start"));
     const OptimizeResult& result = optimizer.solve({.x = start.replicate(1, problem.num_steps() + 1)});
-    // without the curvature of dynamics and constraints the last digits of a nonlinear one may take too long
-    const bool converged = result.status == OptimizeStatus::solved;
-    num_solved += converged;
-    EXPECT_TRUE(converged || !record.at("convex")) << to_string(result.status) << " " << result.name;
+    EXPECT_EQ(result.status, OptimizeStatus::solved) << result.name;
+    EXPECT_LE(result.iterations, 100);
     EXPECT_LE(result.violation, 1e-8);
     const double expected = record.at("cost");
     EXPECT_NEAR(result.cost, expected, 1e-6 * (1.0 + std::abs(expected)));
-    if (!converged) continue;
     (void)optimizer.solve_again();
     EXPECT_EQ(optimizer.result().status, OptimizeStatus::solved);
     EXPECT_LE(optimizer.result().iterations, 2);
   }
   EXPECT_EQ(count, 20);
-  EXPECT_GE(num_solved, 17);
 }
 
 }  // namespace

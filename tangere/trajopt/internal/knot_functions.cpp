@@ -102,6 +102,7 @@ void CenterOfMassDifference::evaluate(const Knot& knot, Eigen::Ref<VectorX> valu
 }
 
 void CenterOfMassDifference::verify(const Dynamics& dynamics) const {
+  if (!dynamics.has_fixed_geometry()) throw InputError("dynamics", "have masses that the design changes");
   if (!(require_model(dynamics).total_mass() > 0.0)) throw InputError("dynamics", "have no mass");
 }
 

@@ -15,6 +15,8 @@ class StateDifference final : public KnotFunction {
       : targets_(std::move(targets)), coordinates_(std::move(coordinates)) {}
   [[nodiscard]] int size() const override { return static_cast<int>(coordinates_.size()); }
   void evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const override;
+  [[nodiscard]] bool is_linear(const Dynamics& dynamics) const override { return dynamics.is_flat(); }
+  [[nodiscard]] bool is_of_state() const override { return true; }
   void verify(const Dynamics& dynamics) const override;
 
  private:
@@ -28,6 +30,7 @@ class ControlDifference final : public KnotFunction {
   explicit ControlDifference(VectorX target) : target_(std::move(target)) {}
   [[nodiscard]] int size() const override { return static_cast<int>(target_.size()); }
   void evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const override;
+  [[nodiscard]] bool is_linear(const Dynamics& /*dynamics*/) const override { return true; }
   void verify(const Dynamics& dynamics) const override;
 
  private:
@@ -48,6 +51,8 @@ class ControlSides final : public KnotFunction {
   [[nodiscard]] int size() const override { return static_cast<int>(sides_.size()); }
   void evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const override;
   [[nodiscard]] std::string row_name(int i) const override { return sides_[i].name; }
+  [[nodiscard]] bool is_linear(const Dynamics& /*dynamics*/) const override { return true; }
+  [[nodiscard]] bool is_of_controls() const override { return true; }
   void verify(const Dynamics& dynamics) const override;
 
  private:
@@ -61,6 +66,8 @@ class StateSides final : public KnotFunction {
   [[nodiscard]] int size() const override { return static_cast<int>(sides_.size()); }
   void evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const override;
   [[nodiscard]] std::string row_name(int i) const override { return sides_[i].name; }
+  [[nodiscard]] bool is_linear(const Dynamics& /*dynamics*/) const override { return true; }
+  [[nodiscard]] bool is_of_state() const override { return true; }
   void verify(const Dynamics& dynamics) const override;
 
  private:
@@ -75,6 +82,7 @@ class FrameDifference final : public KnotFunction {
       : body_(body), X_BF_(X_BF), target_(target), position_only_(position_only) {}
   [[nodiscard]] int size() const override { return position_only_ ? 3 : 6; }
   void evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const override;
+  [[nodiscard]] bool is_of_state() const override { return true; }
   void verify(const Dynamics& dynamics) const override;
 
  private:
@@ -89,6 +97,7 @@ class CenterOfMassDifference final : public KnotFunction {
   explicit CenterOfMassDifference(const Vector3& target) : target_(target) {}
   [[nodiscard]] int size() const override { return 3; }
   void evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const override;
+  [[nodiscard]] bool is_of_state() const override { return true; }
   void verify(const Dynamics& dynamics) const override;
 
  private:

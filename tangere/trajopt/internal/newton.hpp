@@ -9,6 +9,9 @@
 ///   inequality    a = z / s   b = μ / s + (z / s) (h + s)
 ///
 /// the last from h + s = 0, s z = μ without δs = -(h + s) - J δ and δz = μ / s - z - (z / s) δs.
+///
+/// An elastic problem has the squares of violations instead: no costs, ρ c² / 2, and ρ h² / 2 where h > 0, but for
+/// inequalities on controls.
 
 #include <vector>
 
@@ -22,6 +25,7 @@ struct Multipliers {
   double barrier = 0.0;
   double penalty = 0.0;
   double merit = 0.0;
+  bool elastic = false;
 };
 
 /// A step in all variables.
@@ -52,12 +56,16 @@ struct Totals {
   double worst_product = 0.0;
 
   [[nodiscard]] double infeasibility() const { return defects + slacks; }
-  [[nodiscard]] double merit(double nu) const { return cost + multipliers + barrier + nu * infeasibility(); }
+  /// With the cost left out of an elastic problem.
+  [[nodiscard]] double merit(const Multipliers& weights) const {
+    return (weights.elastic ? 0.0 : cost) + multipliers + barrier + weights.merit * infeasibility();
+  }
 };
 
 /// The quadratics of all knots, into stages whose A and B are set.
 void assemble(const Transcription& problem, const std::vector<KnotPoint>& points, const std::vector<KnotLinear>& linear,
-              const Multipliers& weights, MatrixX& scratch, std::vector<LqStage>& stages);
+              const Multipliers& weights, Workers& workers, std::vector<MatrixX>& scratch,
+              std::vector<LqStage>& stages);
 
 /// ds, dz, slope and curvature of a step whose dx and du are set.
 void complete(const Transcription& problem, const std::vector<KnotPoint>& points, const std::vector<KnotLinear>& linear,
@@ -66,11 +74,12 @@ void complete(const Transcription& problem, const std::vector<KnotPoint>& points
 [[nodiscard]] Totals totals(const Transcription& problem, const std::vector<KnotPoint>& points,
                             const std::vector<KnotLinear>& linear, const Multipliers& weights);
 
-/// The gradient of the Lagrangian in the controls, its costates eliminated; the largest entry times the controls'
-/// scale, over the size of the multipliers where that is above 100.
+/// The gradient of the Lagrangian in the controls and in free coordinates of the start, its costates (left in
+/// `costates`) eliminated; the largest entry times the controls' scale, over the size of the multipliers where that is
+/// above 100.
 [[nodiscard]] double lagrangian_gradient(const std::vector<KnotPoint>& points, const std::vector<KnotLinear>& linear,
                                          const Transcription& problem, const Multipliers& weights,
                                          const std::vector<LqStage>& stages, const VectorX& scale,
-                                         std::vector<VectorX>& costates);
+                                         std::span<const int> free_start, std::vector<VectorX>& costates);
 
 }  // namespace tangere::internal

@@ -2,9 +2,11 @@
 
 /// A problem as rows per knot, and their values and derivatives along a trajectory.
 
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "tangere/math/task_pool.hpp"
 #include "tangere/solvers/riccati.hpp"
 #include "tangere/trajopt/problem.hpp"
 
@@ -15,12 +17,17 @@ struct TermRows {
   const Term* term = nullptr;
   int first = 0;
   int size = 0;
+  bool is_linear = false;
 };
 
 struct KnotLayout {
   std::vector<TermRows> costs;
   std::vector<TermRows> equalities;
   std::vector<TermRows> inequalities;
+  /// Constraints on the given start, which nothing can be done about.
+  std::vector<TermRows> given;
+  /// Whether an inequality is one on controls.
+  std::vector<char> on_controls;
   int num_costs = 0;
   int num_equalities = 0;
   int num_inequalities = 0;
@@ -57,9 +64,34 @@ struct Place {
   [[nodiscard]] bool found() const { return knot >= 0; }
 };
 
+/// Threads for loops over knots, each with its own memory. What is done at a knot depends on the knot alone.
+class Workers {
+ public:
+  Workers(const Dynamics& dynamics, int num_threads);
+
+  template <class F>
+  void run(int count, F&& task) {
+    if (pool_ == nullptr) {
+      for (int k = 0; k < count; ++k) task(k, 0);
+      return;
+    }
+    pool_->run(count, 1, [&task](int k, int thread) { task(k, thread); });
+  }
+
+  [[nodiscard]] KnotMemory& memory(int thread) { return memories_[thread]; }
+  [[nodiscard]] int num_threads() const { return static_cast<int>(memories_.size()); }
+  /// The stepper for states between knots.
+  void set_stepper(Stepper* stepper);
+
+ private:
+  std::unique_ptr<TaskPool> pool_;
+  std::vector<KnotMemory> memories_;
+};
+
 class Transcription {
  public:
-  explicit Transcription(const OptimalControl& problem);
+  /// With rows between knots beside the problem's own. Both must outlive it.
+  Transcription(const OptimalControl& problem, std::span<const Term> between);
 
   [[nodiscard]] const KnotLayout& at(int knot) const { return knots_[knot]; }
   [[nodiscard]] int num_knots() const { return static_cast<int>(knots_.size()); }
@@ -67,17 +99,23 @@ class Transcription {
   void resize(std::vector<KnotLinear>& linear) const;
 
   /// All rows at the states and controls of `points`. False where one is not finite.
-  [[nodiscard]] bool evaluate(std::vector<KnotPoint>& points, KnotMemory& memory) const;
+  [[nodiscard]] bool evaluate(std::vector<KnotPoint>& points, Workers& workers) const;
   /// Their Jacobians. The place of the first one that is not finite is left in `bad`.
-  [[nodiscard]] bool linearise(std::vector<KnotPoint>& points, std::vector<KnotLinear>& linear, KnotMemory& memory,
+  [[nodiscard]] bool linearise(std::vector<KnotPoint>& points, std::vector<KnotLinear>& linear, Workers& workers,
                                Place& bad) const;
   /// The first row that is not finite.
   [[nodiscard]] Place not_finite(const std::vector<KnotPoint>& points) const;
   /// The constraint that is violated most, and by how much.
   [[nodiscard]] Place worst(const std::vector<KnotPoint>& points, double& violation) const;
+  /// The same of the constraints on the given start.
+  [[nodiscard]] Place worst_at_start(const VectorX& start, KnotMemory& memory, double& violation) const;
+
+  /// The sum of rows times multipliers at (x, u), rows that are linear left out: its gradient over (dx, du).
+  void add_gradient(int knot, const VectorX& x, const VectorX& u, const KnotPoint& point, const KnotLinear& multipliers,
+                    double penalty, KnotMemory& memory, KnotLinear& scratch, VectorX& gradient) const;
 
  private:
-  [[nodiscard]] Knot knot_at(int k, const KnotPoint& point, KnotMemory& memory) const;
+  [[nodiscard]] Knot knot_at(int k, const VectorX& x, const VectorX& u, KnotMemory& memory) const;
 
   const OptimalControl* problem_;
   std::vector<KnotLayout> knots_;

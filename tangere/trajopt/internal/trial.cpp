@@ -13,9 +13,9 @@ double longest_step(const std::vector<KnotPoint>& points, const NewtonStep& step
   return alpha;
 }
 
-bool find_defects(const OptimalControl& problem, Stepper& stepper, TrialScratch& scratch,
+bool find_defects(const OptimalControl& problem, Stepper& stepper, bool is_trial, TrialScratch& scratch,
                   std::vector<KnotPoint>& points, int& bad_knot) {
-  stepper.begin();
+  stepper.begin(is_trial);
   for (int k = 0; k < problem.num_steps(); ++k) {
     bad_knot = k;
     if (!stepper.step(k, points[k].x, points[k].u, scratch.next)) return false;
@@ -25,7 +25,7 @@ bool find_defects(const OptimalControl& problem, Stepper& stepper, TrialScratch&
 }
 
 bool roll_out(const OptimalControl& problem, Stepper& stepper, std::vector<KnotPoint>& points, int& bad_knot) {
-  stepper.begin();
+  stepper.begin(false);
   points[0].x = problem.horizon().start;
   for (int k = 0; k < problem.num_steps(); ++k) {
     bad_knot = k;
@@ -42,15 +42,17 @@ bool linear_trial(const OptimalControl& problem, const std::vector<KnotPoint>& p
     problem.dynamics().plus(points[k].x, scratch.tangent, trial[k].x);
     trial[k].u = points[k].u + alpha * step.du[k];
   }
-  int bad_knot = 0;
-  return find_defects(problem, stepper, scratch, trial, bad_knot);
+  scratch.has_jacobians = false;
+  return find_defects(problem, stepper, true, scratch, trial, scratch.bad_knot);
 }
 
-bool rollout_trial(const OptimalControl& problem, const std::vector<KnotPoint>& points, const Riccati& riccati,
-                   double alpha, Stepper& stepper, TrialScratch& scratch, std::vector<KnotPoint>& trial) {
+bool rollout_trial(const OptimalControl& problem, const std::vector<KnotPoint>& points, const NewtonStep& step,
+                   const Riccati& riccati, double alpha, Stepper& stepper, TrialScratch& scratch,
+                   std::vector<KnotPoint>& trial) {
   const Dynamics& dynamics = problem.dynamics();
-  stepper.begin();
-  trial[0].x = points[0].x;
+  stepper.begin(true);
+  scratch.tangent = alpha * step.dx[0];
+  dynamics.plus(points[0].x, scratch.tangent, trial[0].x);
   for (int k = 0; k < problem.num_steps(); ++k) {
     const KnotPoint& old = points[k];
     KnotPoint& point = trial[k];
@@ -60,7 +62,11 @@ bool rollout_trial(const OptimalControl& problem, const std::vector<KnotPoint>& 
     point.u = point.u.cwiseMax(old.u + kPartOfWay * (problem.lower_controls().col(k) - old.u));
     point.u = point.u.cwiseMin(old.u + kPartOfWay * (problem.upper_controls().col(k) - old.u));
     VectorX& next = trial[k + 1].x;
-    if (!stepper.step(k, point.x, point.u, next)) return false;
+    scratch.bad_knot = k;
+    const bool made = scratch.has_jacobians
+                          ? stepper.step_with_jacobians(k, point.x, point.u, next, scratch.A[k], scratch.B[k])
+                          : stepper.step(k, point.x, point.u, next);
+    if (!made) return false;
     point.defect.setZero();
     if (alpha == 1.0 || old.defect.isZero(0.0)) continue;
     scratch.next = next;
