@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -173,3 +174,24 @@ def test_wrong_optimisations_are_told(tmp_path):
         sweep.optimize("cartpole", [{"angle": 1.0}], tmp_path / "s")
     run = sweep.optimize("cartpole", [{"q": [1.0]}], tmp_path / "s", workers=1)
     assert "q: must have 2 numbers" in run.failed[0].error
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "sweeps.md"
+
+
+def test_the_page_says_what_is_true(tangere, tmp_path):
+    if not PAGE.is_file():
+        pytest.skip("no docs beside the tests")
+    page = PAGE.read_text()
+    (tmp_path / "swings.py").write_text(page.partition("```python\n")[2].partition("```")[0])
+    first = subprocess.run([sys.executable, "swings.py"], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    assert first.returncode == 0 and "'swing_mean'" in first.stdout, first.stderr
+    lines = [line.split("#")[0] for line in page.splitlines() if line.startswith("    tangere sweep ")]
+    commands = [c.split("[")[0].split() for line in lines for c in line.strip().split("tangere ")[1:]]
+    assert len(commands) == 5
+    for command in commands:
+        arguments = ["--engine local" if a == "ray" else a for a in command]
+        arguments = [a for a in " ".join(arguments).replace("--engine --engine", "--engine").split()]
+        done = tangere(*arguments)
+        assert done.returncode == 0, (arguments, done.stderr)
+    assert (tmp_path / "set" / "meta" / "info.json").is_file() and (tmp_path / "swings.parquet").is_file()
