@@ -17,7 +17,7 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .NOTPARALLEL:
 .SECONDARY:
 .PHONY: help demo test build bench experiments stress sanitize fuzz oracles test-clang format format-check tidy clean
-.PHONY: environment wheel test-frameworks
+.PHONY: environment wheel test-frameworks test-sweeps
 .PHONY: viewer-packages packages-build packages-demo packages-test packages-bench packages-lint packages-oracles
 
 help:  ## show this list
@@ -97,6 +97,14 @@ test-frameworks: packages-test  ## the Python package beside PyTorch (TORCH=OFF:
 	$(MAKE) configure-dev
 	cmake --build --preset dev --parallel $(JOBS) --target tangere_python
 	PYTHONPATH=build/dev/python build/venv/bin/python -m pytest -q -p no:cacheprovider python/tests/framework_*.py
+
+SWEEPS = "ray >= 2.52" pyarrow "zarr >= 3" pandas duckdb
+
+test-sweeps: packages-test  ## sweeps (docs/sweeps.md) with processes and Ray on this machine, through kills and faults: ten minutes
+	scripts/python_environment.sh $(SWEEPS)
+	$(MAKE) configure-dev
+	cmake --build --preset dev --parallel $(JOBS) --target tangere_python tangere_cli
+	PYTHONPATH=$(CURDIR)/build/dev/python build/venv/bin/python -m pytest -q -p no:cacheprovider python/tests/sweep
 
 wheel: packages-build viewer-packages environment  ## a Python wheel for any x86-64 machine, in build/wheels
 	scripts/wheel.sh

@@ -1,22 +1,15 @@
 /// Silico's drop test: a polygon falls on a floor, 100 random starts in each of 36 cells of frequency and relaxation,
 /// cold starts, 30 iterations. The draws are those of our own generator.
 
-#include <cmath>
-
 #include "apps/cli/text.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/grid.hpp"
-#include "experiments/smooth_worlds.hpp"
+#include "experiments/silico_runs.hpp"
 
 namespace tangere::experiments {
 namespace {
 
 constexpr int kRuns = 100;
-constexpr double kSeconds = 1.5;
-
-Shape polygon() {
-  return prism({{1.0, 0.2}, {0.0, 1.0}, {-1.0, -0.3}, {0.0, -1.0}, {0.8, -0.8}}, {0.4, 0.4, 0.4, 0.4, 0.4}, 0.4);
-}
 
 nlohmann::json run_cell(double frequency, double kappa, int runs) {
   Random random(0);
@@ -24,22 +17,9 @@ nlohmann::json run_cell(double frequency, double kappa, int runs) {
   int failed = 0;
   double violations = 0.0;
   for (int run = 0; run < runs; ++run) {
-    PlanarBody body{polygon()};
-    body.q = {0.0, random.uniform(std::sqrt(0.5), 1.5), random.uniform(0.0, 2.0 * M_PI)};
-    body.v = {random.uniform(-1.0, 1.0), random.uniform(-2.0, 0.0), random.uniform(-1.0, 1.0)};
-    Setup setup = planar_setup({body}, {}, 0.2, smooth_options(frequency, kappa));
-    Workspace workspace(setup.world);
-    Data data(setup.world.model());
-    const VectorX u = VectorX::Zero(setup.world.nu());
-    RunCount this_run;
-    double worst = 0.0;
-    const int steps = static_cast<int>(std::floor(kSeconds * frequency + 1e-9));
-    for (int i = 0; i < steps; ++i) {
-      this_run.add(step(setup.world, setup.state, u, workspace, setup.state));
-      worst = std::max(worst, violation(setup.world, setup.state.q, data));
-    }
+    const RunCount this_run = drop_polygon(frequency, kappa, random);
     if (this_run.second_tries > 0) ++failed;
-    violations += worst;
+    violations += this_run.violation;
     count.add(this_run);
   }
   return {{"failed_runs", failed}, {"failed_steps", count.failures},        {"second_tries", count.second_tries},

@@ -8,7 +8,7 @@
 #include "apps/cli/text.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/grid.hpp"
-#include "experiments/smooth_worlds.hpp"
+#include "experiments/silico_runs.hpp"
 
 namespace tangere::experiments {
 namespace {
@@ -18,19 +18,6 @@ constexpr double kDropRelaxations[] = {1e-3, 1e-4, 1e-6, 1e-8};
 constexpr double kSeconds = 1.5;
 /// Of what lies in a heap: 1 − α.
 constexpr double kMostViolation = 1e-8;
-
-RunCount drop(const std::vector<FreeBody>& bodies, double seconds, double friction, const WorldOptions& options,
-              const std::vector<Fixture>& walls = {}) {
-  Setup setup = free_setup(bodies, true, friction, options, 9.81, walls);
-  Workspace workspace(setup.world);
-  const VectorX u = VectorX::Zero(setup.world.nu());
-  RunCount count;
-  const int steps = static_cast<int>(std::lround(seconds / options.time_step));
-  for (int i = 0; i < steps; ++i) count.add(step(setup.world, setup.state, u, workspace, setup.state));
-  Data data(setup.world.model());
-  count.violation = violation(setup.world, setup.state.q, data);
-  return count;
-}
 
 std::string row(const std::string& name, const RunCount& count) {
   return cli::formatted("  %-16s %8ld %9.2f %8ld %7ld   %s\n", name.c_str(), count.steps, count.mean_iterations(),
@@ -80,8 +67,7 @@ Outcome silico_drop_3d(const Request& request) {
                        Random random(17 + k);
                        RunCount count;
                        for (int run = 0; run < runs; ++run)
-                         count.add(drop({random_body(shapes[k].shape, 1.0, 1.0, 0.7, 1.5, random)}, kSeconds, 0.3,
-                                        smooth_options(frequency, kappa)));
+                         count.add(drop_shape(static_cast<int>(k), frequency, kappa, random));
                        return to_json(count);
                      });
     const RunCount of_shape = total(cells, of_cells);
@@ -101,16 +87,11 @@ Outcome silico_drop_3d(const Request& request) {
 Outcome silico_drop_two(const Request& request) {
   constexpr int kRuns = 40;
   const int runs = request.runs > 0 ? request.runs : kRuns;
-  const std::vector<Kind> shapes = kinds(1.0);
   const std::vector<GridCell> cells =
       run_grid("two", kDropFrequencies, kDropRelaxations, runs, request.log, [&](double frequency, double kappa) {
         Random random(23);
-        const auto any = [&]() -> const Shape& { return shapes[random.index(static_cast<int>(shapes.size()))].shape; };
         RunCount count;
-        for (int run = 0; run < runs; ++run)
-          count.add(
-              drop({random_body(any(), 1.0, 1.0, 0.7, 0.9, random), random_body(any(), 1.0, 1.0, 1.8, 2.3, random)},
-                   kSeconds, 0.3, smooth_options(frequency, kappa)));
+        for (int run = 0; run < runs; ++run) count.add(drop_two(frequency, kappa, random));
         return to_json(count);
       });
   Outcome out;
@@ -165,7 +146,7 @@ Outcome silico_drop_heap(const Request& request) {
           body.X_WB.p.head<2>() += 0.5 * kHalfWidth * Vector2(i % 2 == 0 ? -1.0 : 1.0, i % 4 < 2 ? -1.0 : 1.0);
           bodies.push_back(body);
         }
-        count.add(drop(bodies, kSeconds, friction, options, walls));
+        count.add(drop_bodies(bodies, kSeconds, friction, options, walls));
       }
       return to_json(count);
     });
@@ -204,8 +185,8 @@ Outcome silico_drop_scales(const Request& request) {
         for (std::size_t k = 0; k < shapes.size(); ++k) {
           Random random(17 + k);
           for (int run = 0; run < runs; ++run)
-            count.add(drop({random_body(shapes[k].shape, mass, size, 0.7, 1.5, random)}, kSeconds * std::sqrt(size),
-                           0.3, smooth_options(30.0 / std::sqrt(size), 1e-6)));
+            count.add(drop_bodies({random_body(shapes[k].shape, mass, size, 0.7, 1.5, random)},
+                                  kSeconds * std::sqrt(size), 0.3, smooth_options(30.0 / std::sqrt(size), 1e-6)));
         }
         return to_json(count);
       });

@@ -3,56 +3,32 @@
 /// its relaxation is absolute, γ s = ρ.
 
 #include <algorithm>
-#include <cmath>
 
 #include "apps/cli/text.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/grid.hpp"
-#include "experiments/smooth_worlds.hpp"
-#include "tangere/geometry/bounds.hpp"
+#include "experiments/silico_runs.hpp"
 
 namespace tangere::experiments {
 namespace {
 
 constexpr int kRuns = 10;
-constexpr double kSeconds = 1.0;
-constexpr double kInertia = 0.2;
 
 /// Its recorded mean of |Σ m v| at 10 and at 100 Hz; between them there is no record, and the larger of both counts.
 constexpr double kRecorded10[] = {9.1e-4, 6.8e-5, 6.5e-6, 6.4e-7, 6.4e-9, 6.4e-11};
 constexpr double kRecorded100[] = {6.2e-2, 2.2e-3, 1.2e-4, 1.0e-5, 1.0e-7, 1.0e-9};
 
-/// κ of the same ρ: ours is relative to m √(g l) of the smaller body.
-double relative(double rho, const Shape& shape, double mass) {
-  const Aabb box = bounds(shape, Pose());
-  return rho / (mass * std::sqrt(9.81 * 0.5 * (box.upper - box.lower).norm()));
-}
-
 nlohmann::json run_cell(double frequency, double rho, int runs) {
-  const Shape square = Box{.size = {0.5, 0.5, 0.5}};
   double linear = 0.0;
   double angular = 0.0;
   int stable = 0;
   RunCount count;
   for (int run = 1; run <= runs; ++run) {
-    PlanarBody lower{square};
-    lower.q = {0.02 * run, 0.25, 0.0};
-    PlanarBody upper{square};
-    upper.q = {0.0, 0.75, 0.0};
-    WorldOptions options = smooth_options(frequency, relative(rho, square, 1.0));
-    options.smooth.shift = false;
-    Setup setup = planar_setup({lower, upper}, {}, 0.5, options);
-    Workspace workspace(setup.world);
-    const VectorX u = VectorX::Zero(setup.world.nu());
-    const VectorX start = setup.state.q;
-    const int steps = static_cast<int>(std::lround(kSeconds * frequency));
-    for (int i = 0; i < steps; ++i) {
-      count.add(step(setup.world, setup.state, u, workspace, setup.state));
-      const VectorX& v = setup.state.v;
-      linear += Vector2(v[0] + v[3], v[1] + v[4]).norm() / (steps * runs);
-      angular += std::abs(kInertia * (v[2] + v[5])) / (steps * runs);
-    }
-    if ((setup.state.q - start).cwiseAbs().maxCoeff() < 0.05) ++stable;
+    const StackRun this_run = stack_blocks(frequency, rho, 0.02 * run);
+    count.add(this_run.count);
+    linear += this_run.linear / runs;
+    angular += this_run.angular / runs;
+    if (this_run.stable) ++stable;
   }
   return {{"stable", stable},
           {"linear", linear},

@@ -9,6 +9,7 @@
 #include "apps/cli/build_info.hpp"
 #include "apps/cli/commands.hpp"
 #include "apps/cli/output.hpp"
+#include "apps/cli/python_command.hpp"
 #include "tangere/io/text/text.hpp"
 
 namespace {
@@ -179,6 +180,9 @@ int run(int argc, char** argv) {
   experiment_command->add_flag("--json", experiment.json, "For machines");
   experiment_command->footer("Exit code 1 if a claim was not met.");
 
+  experiment_command->add_option("--engine", "local, ray or slurm: as a sweep, by the Python package (docs/sweeps.md)");
+  app.add_subcommand("sweep", "Run a Python function for many rows, on many machines (docs/sweeps.md)");
+
   DoctorArguments doctor;
   CLI::App* doctor_command = app.add_subcommand("doctor", "Say what is present, and check that it works");
   doctor_command->add_flag("--json", doctor.json, "For machines");
@@ -214,6 +218,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    if (const auto code = run_python_command(argc, argv)) return *code;
     return finish_output(run(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tangere: %s\n", tangere::printable(error.what()).c_str());

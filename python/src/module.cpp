@@ -77,4 +77,5 @@ NB_MODULE(_core, m) {
 #ifdef TANGERE_WITH_XLA
   bind_xla(m);
 #endif
+  bind_experiments(m);
 }

@@ -230,6 +230,7 @@ void bind_step(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_trajopt(nb::module_& m);
+void bind_experiments(nb::module_& m);
 void bind_xla(nb::module_& m);
 
 }  // namespace tangere::python

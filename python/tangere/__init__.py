@@ -134,10 +134,10 @@ __version__: str = _core.__version__
 _SHARE = Path(__file__).parent / "share" / "tangere"
 
 # Modules that need something else, imported when they are asked for.
-_OPTIONAL = ("casadi", "gym", "jax", "torch")
+_OPTIONAL = ("casadi", "gym", "jax", "sweep", "torch")
 
 if TYPE_CHECKING:
-    from . import casadi, gym, jax, torch  # noqa: F401
+    from . import casadi, gym, jax, sweep, torch  # noqa: F401
 
 
 def __getattr__(name: str) -> Any:

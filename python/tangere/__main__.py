@@ -1,4 +1,4 @@
-"""`python -m tangere ...` is the command `tangere ...`."""
+"""`python -m tangere ...` is the command `tangere ...`; sweeps are of Python, so they are run here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Runs the command that came with the package, or the one on the path."""
+    """Runs a sweep, or the command that came with the package, or the one on the path."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["sweep"]:
+        from .sweep.command import main as sweep
+
+        return sweep(arguments[1:])
+    if arguments[:1] == ["experiment"] and any(a.split("=")[0] == "--engine" for a in arguments):
+        from .sweep.command import experiment_main
+
+        return experiment_main(arguments[1:])
     command = Path(__file__).parent / "bin" / "tangere"
     found = str(command) if command.is_file() else shutil.which("tangere")
     if found is None or Path(found).resolve() == Path(sys.argv[0]).resolve():

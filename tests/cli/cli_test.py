@@ -6,8 +6,10 @@
 
 import fcntl
 import json
+import os
 import re
 import subprocess
+import sys
 import unittest
 
 from command import BINARY, SCENES, CommandTest, run
@@ -41,7 +43,7 @@ class CliTest(CommandTest):
     def test_help(self):
         result = run("--help")
         self.assertEqual(result.returncode, 0)
-        for command in ("demo", "query", "inspect", "simulate", "view", "doctor"):
+        for command in ("demo", "query", "inspect", "simulate", "view", "doctor", "experiment"):
             self.assertIn(command, result.stdout)
             self.assertEqual(run(command, "--help").returncode, 0)
 
@@ -55,6 +57,15 @@ class CliTest(CommandTest):
             self.assertEqual(result.stdout, "", arguments)
             self.assertIn("Usage", result.stderr, arguments)
         self.assertIn("--seed: must be a whole number and not negative, got -1", run("demo", "--seed", "-1").stderr)
+
+    def test_sweeps_are_of_python(self):
+        for arguments in (["sweep", "status", "nowhere"], ["experiment", "silico_drop", "--engine", "local"]):
+            for python, says in (("/nonexistent", "cannot be started"), (sys.executable, "pip install tangere[sweep]")):
+                environment = {**os.environ, "TANGERE_PYTHON": python, "PYTHONPATH": "", "PYTHONNOUSERSITE": "1"}
+                result = subprocess.run([BINARY, *arguments], capture_output=True, text=True, env=environment, timeout=60,
+                                        cwd=self.path)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn(says, result.stderr)
 
     # query
 
