@@ -22,6 +22,8 @@ struct OwnedBatch {
   SharedWorld world;
   std::unique_ptr<Batch> batch;
   std::unique_ptr<std::atomic<bool>> busy = std::make_unique<std::atomic<bool>>(false);
+  /// Whether worlds have parameters of their own.
+  bool has_parameters = false;
 
   OwnedBatch(const SharedWorld& of, int size, const std::optional<WorldState>& start, int num_threads,
              std::string_view mode, int max_tapes)
@@ -145,6 +147,7 @@ void set_parameters(OwnedBatch& b, const nb::object& names, const Numbers& value
   std::vector<double> numbers =
       single ? read_block(values, "values", {b.n()}) : read_block(values, "values", {b.n(), list.size()});
   const Turn turn(b);
+  b.has_parameters = true;
   b.batch->set_parameters(parameters, numbers);
 }
 
@@ -265,6 +268,17 @@ void bind_world_batch(nb::module_& m) {
       .def("__len__", [](const B& b) { return b.n(); })
       .def_prop_ro(
           "world", [](const B& b) { return b.world; }, "The world it was made from.")
+      .def(
+          "world_at",
+          [](const B& b, long i) {
+            const int at = checked_index(i, b.batch->size(), "index");
+            SharedWorld out = b.world;
+            if (&b.batch->world(at) == &b.batch->world(0) && !b.has_parameters) return out;
+            out.world = std::make_shared<const World>(b.batch->world(at));
+            out.memory = std::make_shared<Pool<StepMemory>>();
+            return out;
+          },
+          "index"_a, "One of the worlds, with its parameters.")
       .def_prop_ro(
           "num_threads", [](const B& b) { return b.batch->num_threads(); }, "That work.")
       .def_prop_rw(

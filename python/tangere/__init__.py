@@ -113,6 +113,7 @@ from ._core import (
     mass_properties,
     mesh,
     neutral_configuration,
+    normalized,
     problem_from_text,
     proximity,
     query_recording,
