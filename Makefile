@@ -17,7 +17,7 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .NOTPARALLEL:
 .SECONDARY:
 .PHONY: help demo test build bench experiments stress sanitize fuzz oracles test-clang format format-check tidy clean
-.PHONY: environment wheel test-frameworks test-sweeps
+.PHONY: deb environment wheel test-frameworks test-sweeps
 .PHONY: viewer-packages packages-build packages-demo packages-test packages-bench packages-lint packages-oracles
 
 help:  ## show this list
@@ -108,6 +108,13 @@ test-sweeps: packages-test  ## sweeps (docs/sweeps.md) with processes and Ray on
 
 wheel: packages-build viewer-packages environment  ## a Python wheel for any x86-64 machine, in build/wheels
 	scripts/wheel.sh
+
+deb: packages-demo viewer-packages  ## a Debian package of headers, library and command for any x86-64 machine, in build/deb
+	cmake --preset release -B build/deb -D TANGERE_NATIVE=OFF -D TANGERE_BUILD_BENCH=OFF -D TANGERE_BUILD_EXAMPLES=OFF \
+	  -D CMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/deb/bin -D TANGERE_BUILD_VIEWER=$(VIEWER) --log-level=NOTICE
+	cmake --build build/deb --parallel $(JOBS)
+	cd build/deb && cpack -G DEB
+	ls -l build/deb/*.deb
 
 tidy: packages-test packages-lint configure-dev-clang  ## clang-tidy over all sources
 	printf '%s\n' $(CXX_SOURCES) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/dev-clang

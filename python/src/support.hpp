@@ -228,6 +228,8 @@ void bind_multibody(nb::module_& m);
 void bind_world(nb::module_& m);
 void bind_step(nb::module_& m);
 void bind_batch(nb::module_& m);
+void bind_states(nb::module_& m);
+void bind_broad_phase(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_trajopt(nb::module_& m);
 void bind_experiments(nb::module_& m);
