@@ -238,7 +238,7 @@ void bind_state(nb::module_& m) {
             return a.value.q.size() == b.value.q.size() && a.value.v.size() == b.value.v.size() &&
                    a.value.q == b.value.q && a.value.v == b.value.v;
           },
-          nb::is_operator())
+          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__repr__", [](const nb::handle_t<WorldState>& s) {
         return std::string("State(q=") + nb::repr(s.attr("q")).c_str() + ", v=" + nb::repr(s.attr("v")).c_str() + ")";
       });

@@ -162,7 +162,7 @@ class OptionsClass {
     });
     class_.def(
         "__eq__", [](const Options& self, const Options& other) { return fields(self).equal(fields(other)); },
-        nb::is_operator());
+        nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
   }
 
   template <class Value>
