@@ -12,7 +12,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCENES = EXAMPLES.parent / "scenes"
-PROGRAMS = sorted(EXAMPLES.glob("*.py"))
+PROGRAMS = sorted(EXAMPLES.glob("[0-9]*.py"))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.stem)
