@@ -43,9 +43,11 @@ sanitize: packages-test test-asan test-tsan  ## all tests under the address and 
 experiments: build  ## the papers' experiments: was every claim met?
 	build/bin/tangere experiment all --overwrite --output build/experiments --html build/demo/experiments
 
-stress: packages-test compile-dev  ## a million random pairs, a thousand random scenes: none may fail
+stress: packages-test compile-dev  ## millions of random pairs, scenes and motions: none may fail
 	TANGERE_STRESS_PAIRS=1000000 build/dev/bin/test_proximity --gtest_filter='ScalingStress.*'
 	TANGERE_STRESS_SCENES=1000 build/dev/bin/test_sim --gtest_filter='RandomScenes.*'
+	TANGERE_STRESS_CLEARANCE=1000000 TANGERE_STRESS_CONFIGURATIONS=1000 TANGERE_STRESS_SWEPT=10000 \
+	  TANGERE_STRESS_BOUNDS=1000000 build/dev/bin/test_clearance --gtest_filter='*Clearance*:Bounded*'
 
 fuzz: packages-build packages-lint compile-fuzz  ## throw broken files at the readers, FUZZ_SECONDS (600) each
 	@for program in build/fuzz/bin/fuzz_*; do \
