@@ -299,7 +299,7 @@ void bind_robot(nb::module_& m) {
       "scene_from_text",
       [](std::string_view text, const std::filesystem::path& file, std::optional<double> time_step,
          const std::optional<std::string>& formulation, const std::optional<std::string>& integrator,
-         const std::optional<ContactOptions>& contact, const std::optional<SmoothOptions>& smooth) {
+         const std::optional<AllContactOptions>& contact, const std::optional<SmoothOptions>& smooth) {
         return world_of(scene_from_text(text, file), {time_step, formulation, integrator, contact, smooth});
       },
       "text"_a, "file"_a = "scene.json", nb::kw_only(), "time_step"_a = nb::none(), "formulation"_a = nb::none(),
