@@ -47,6 +47,15 @@ def _connect(ray: Any, wish: dict[str, Any]) -> None:
     )
 
 
+def _reasons(error: BaseException | None) -> str:
+    """An error with those that caused it: a token that is refused is one of them."""
+    out = []
+    while error is not None:
+        out.append(f"{type(error).__name__}: {str(error).strip()}")
+        error = error.__cause__ or error.__context__
+    return "; because of ".join(dict.fromkeys(out))
+
+
 def _slots(ray: Any, wish: dict[str, Any]) -> int:
     """Two leases a core: one that is computed and one to go on with."""
     cores = int(ray.cluster_resources().get("CPU", 0))
@@ -79,7 +88,7 @@ class _Bridge:
             self.send(("refused", f"a worker cannot do its work: {error}"))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError) as error:
             first = str(error).strip().splitlines()[0]
-            self.send(("died", lease, f"the worker died: a crash, out of memory, or over its time limit ({first})", True))
+            self.send(("died", lease, f"the worker was killed, or out of memory ({first})", True))
         except Exception as error:  # its node, or what held its answer
             self.send(("died", lease, f"{type(error).__name__}: {error}", False))
 
@@ -145,7 +154,7 @@ def main(from_driver: int, to_driver: int) -> None:
         bridge = _Bridge(ray, wish, sink)
         bridge.send(("slots", _slots(ray, wish)))
     except Exception as error:
-        write_message(sink, ("refused", f"{type(error).__name__}: {error}"))
+        write_message(sink, ("refused", _reasons(error)))
         return
     threading.Thread(target=bridge.watch, daemon=True).start()
     try:

@@ -7,6 +7,7 @@ number does. A task may say `version="..."` instead, and then answers itself for
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -165,7 +166,7 @@ class Task:
         """Throws InputError unless rows with these columns can be its arguments."""
         if self.batch:
             return
-        parameters = inspect.signature(self.function).parameters
+        parameters = self._parameters
         kinds = {p.kind for p in parameters.values()}
         if inspect.Parameter.VAR_KEYWORD in kinds:
             return
@@ -180,13 +181,16 @@ class Task:
 
     def passed(self, columns: Iterable[str]) -> list[str]:
         """The columns that are its arguments: all, but `index` only if it has one."""
-        parameters = inspect.signature(self.function).parameters
-        any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
-        return [name for name in columns if name != "index" or any_name or name in parameters]
+        any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in self._parameters.values())
+        return [name for name in columns if name != "index" or any_name or name in self._parameters]
 
     def takes(self, argument: str) -> bool:
         """Whether it wants what only some tasks want: `rng`, `row`."""
-        return argument in inspect.signature(self.function).parameters
+        return argument in self._parameters
+
+    @functools.cached_property
+    def _parameters(self) -> Any:
+        return inspect.signature(self.function).parameters
 
 
 def task(
