@@ -17,7 +17,7 @@ CXX_SOURCES = $(filter %.cpp,$(filter-out tests/packaging/%,$(CXX_FILES)))
 .NOTPARALLEL:
 .SECONDARY:
 .PHONY: help demo test build bench experiments stress sanitize fuzz oracles test-clang format format-check tidy clean
-.PHONY: environment wheel test-frameworks test-sweeps
+.PHONY: deb environment wheel test-frameworks test-sweeps
 .PHONY: viewer-packages packages-build packages-demo packages-test packages-bench packages-lint packages-oracles
 
 help:  ## show this list
@@ -43,9 +43,11 @@ sanitize: packages-test test-asan test-tsan  ## all tests under the address and 
 experiments: build  ## the papers' experiments: was every claim met?
 	build/bin/tangere experiment all --overwrite --output build/experiments --html build/demo/experiments
 
-stress: packages-test compile-dev  ## a million random pairs, a thousand random scenes: none may fail
+stress: packages-test compile-dev  ## millions of random pairs, scenes and motions: none may fail
 	TANGERE_STRESS_PAIRS=1000000 build/dev/bin/test_proximity --gtest_filter='ScalingStress.*'
 	TANGERE_STRESS_SCENES=1000 build/dev/bin/test_sim --gtest_filter='RandomScenes.*'
+	TANGERE_STRESS_CLEARANCE=1000000 TANGERE_STRESS_CONFIGURATIONS=1000 TANGERE_STRESS_SWEPT=10000 \
+	  TANGERE_STRESS_BOUNDS=1000000 build/dev/bin/test_clearance --gtest_filter='*Clearance*:Bounded*'
 
 fuzz: packages-build packages-lint compile-fuzz  ## throw broken files at the readers, FUZZ_SECONDS (600) each
 	@for program in build/fuzz/bin/fuzz_*; do \
@@ -108,6 +110,13 @@ test-sweeps: packages-test  ## sweeps (docs/sweeps.md) with processes and Ray on
 
 wheel: packages-build viewer-packages environment  ## a Python wheel for any x86-64 machine, in build/wheels
 	scripts/wheel.sh
+
+deb: packages-demo viewer-packages  ## a Debian package of headers, library and command for any x86-64 machine, in build/deb
+	cmake --preset release -B build/deb -D TANGERE_NATIVE=OFF -D TANGERE_BUILD_BENCH=OFF -D TANGERE_BUILD_EXAMPLES=OFF \
+	  -D CMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/deb/bin -D TANGERE_BUILD_VIEWER=$(VIEWER) --log-level=NOTICE
+	cmake --build build/deb --parallel $(JOBS)
+	cd build/deb && cpack -G DEB
+	ls -l build/deb/*.deb
 
 tidy: packages-test packages-lint configure-dev-clang  ## clang-tidy over all sources
 	printf '%s\n' $(CXX_SOURCES) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/dev-clang

@@ -8,6 +8,7 @@
 #include "tangere/geometry/hull.hpp"
 #include "tangere/geometry/mass_properties.hpp"
 #include "tangere/geometry/mesh.hpp"
+#include "tangere/geometry/obstacles.hpp"
 #include "tangere/geometry/shape.hpp"
 #include "tangere/geometry/support.hpp"
 
@@ -39,13 +40,16 @@
 
 // steps with contact, and their derivatives
 #include "tangere/sim/batch.hpp"
+#include "tangere/sim/clearance.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
+#include "tangere/sim/rays.hpp"
 #include "tangere/sim/rollout.hpp"
 #include "tangere/sim/simulator.hpp"
 #include "tangere/sim/step.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/step_diagnosis.hpp"
 #include "tangere/sim/step_parameters.hpp"
+#include "tangere/sim/swept_clearance.hpp"
 #include "tangere/sim/world.hpp"
 
 // optimal control

@@ -20,6 +20,21 @@ struct QueryArguments {
 };
 [[nodiscard]] int run_query(const QueryArguments& arguments);
 
+struct ClearanceArguments {
+  /// A scene (.json), URDF or MJCF.
+  std::string file;
+  /// A file of JSON lines, `-` for standard input; empty: one question about `q`.
+  std::string queries;
+  /// Empty: the configuration of the file.
+  std::vector<double> q;
+  std::optional<double> margin;
+  /// `distance` or `scaling`.
+  std::string metric = "distance";
+  std::string base = "fixed";
+  std::vector<std::string> package_paths;
+};
+[[nodiscard]] int run_clearance(const ClearanceArguments& arguments);
+
 struct InspectArguments {
   std::string file;
   /// `fixed` or `free`.

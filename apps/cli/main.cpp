@@ -49,6 +49,34 @@ int run(int argc, char** argv) {
   query_command->footer(
       "Each bad line gets an error object with its line number, the others are answered; exit code 2 if any was bad.");
 
+  ClearanceArguments clearance;
+  CLI::App* clearance_command = app.add_subcommand(
+      "clearance", "Say which shapes of a robot or scene are near each other, with gradients; along motions too");
+  clearance_command->add_option("FILE", clearance.file, "Scene (.json) or robot file (URDF, MJCF)")->required();
+  clearance_command->add_option("QUERIES", clearance.queries,
+                                "File with one question a line (docs/clearance.md), or - for standard input");
+  clearance_command->add_option("--q", clearance.q, "Configuration: nq numbers, by commas (default: that of the file)")
+      ->delimiter(',')
+      ->excludes("QUERIES");
+  clearance_command
+      ->add_option("--margin", clearance.margin,
+                   "Pairs up to this distance in metres (default: 0.1); alpha - 1 with scaling")
+      ->excludes("QUERIES");
+  clearance_command->add_option("--metric", clearance.metric, "distance or scaling (alpha)")
+      ->check(CLI::IsMember({"distance", "scaling"}))
+      ->excludes("QUERIES")
+      ->capture_default_str();
+  clearance_command->add_option("--base", clearance.base, "What holds the root of a URDF: fixed or free")
+      ->check(CLI::IsMember({"fixed", "free"}))
+      ->capture_default_str();
+  clearance_command
+      ->add_option("--package-path", clearance.package_paths,
+                   "Folder where package://… and relative mesh names are looked for (may be repeated)")
+      ->expected(1)
+      ->take_all();
+  clearance_command->footer(
+      "Each bad line gets an error object with its line number, the others are answered; exit code 2 if any was bad.");
+
   InspectArguments inspect;
   CLI::App* inspect_command =
       app.add_subcommand("inspect", "Say what is in a robot (URDF, MJCF) or scene file, and what of it is not used");
@@ -194,6 +222,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const CLI::App* where = demo_command->parsed()         ? demo_command
                             : query_command->parsed()      ? query_command
+                            : clearance_command->parsed()  ? clearance_command
                             : inspect_command->parsed()    ? inspect_command
                             : simulate_command->parsed()   ? simulate_command
                             : optimize_command->parsed()   ? optimize_command
@@ -206,6 +235,7 @@ int run(int argc, char** argv) {
   }
   if (demo_command->parsed()) return run_demo(demo);
   if (query_command->parsed()) return run_query(query);
+  if (clearance_command->parsed()) return run_clearance(clearance);
   if (inspect_command->parsed()) return run_inspect(inspect);
   if (simulate_command->parsed()) return run_simulate(simulate);
   if (view_command->parsed()) return run_view(view);

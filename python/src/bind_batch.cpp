@@ -22,6 +22,8 @@ struct OwnedBatch {
   SharedWorld world;
   std::unique_ptr<Batch> batch;
   std::unique_ptr<std::atomic<bool>> busy = std::make_unique<std::atomic<bool>>(false);
+  /// Whether worlds have parameters of their own.
+  bool has_parameters = false;
 
   OwnedBatch(const SharedWorld& of, int size, const std::optional<WorldState>& start, int num_threads,
              std::string_view mode, int max_tapes)
@@ -145,6 +147,7 @@ void set_parameters(OwnedBatch& b, const nb::object& names, const Numbers& value
   std::vector<double> numbers =
       single ? read_block(values, "values", {b.n()}) : read_block(values, "values", {b.n(), list.size()});
   const Turn turn(b);
+  b.has_parameters = true;
   b.batch->set_parameters(parameters, numbers);
 }
 
@@ -265,6 +268,17 @@ void bind_world_batch(nb::module_& m) {
       .def("__len__", [](const B& b) { return b.n(); })
       .def_prop_ro(
           "world", [](const B& b) { return b.world; }, "The world it was made from.")
+      .def(
+          "world_at",
+          [](const B& b, long i) {
+            const int at = checked_index(i, b.batch->size(), "index");
+            SharedWorld out = b.world;
+            if (&b.batch->world(at) == &b.batch->world(0) && !b.has_parameters) return out;
+            out.world = std::make_shared<const World>(b.batch->world(at));
+            out.memory = std::make_shared<Pool<StepMemory>>();
+            return out;
+          },
+          "index"_a, "One of the worlds, with its parameters.")
       .def_prop_ro(
           "num_threads", [](const B& b) { return b.batch->num_threads(); }, "That work.")
       .def_prop_rw(
@@ -565,6 +579,44 @@ void bind_pair_batch(nb::module_& m) {
       "gradient.");
 }
 
-void bind_batch(nb::module_& m) { bind_world_batch(m); }
+/// Seconds a call of work(), in a loop of `count` that no Python is in: what bench/python.py compares with.
+template <class Work>
+double timed(int count, const Work& work) {
+  if (count < 1) throw InputError("count", "must be at least 1");
+  work();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / count;
+}
+
+void bind_timers(nb::module_& m) {
+  m.def(
+      "_timed_scaling",
+      [](const Shape& A, const PoseLike& X_WA, const Shape& B, const PoseLike& X_WB, int count) {
+        ScalingWorkspace workspace;
+        const Pose X_A = read_pose(X_WA, "X_WA");
+        const Pose X_B = read_pose(X_WB, "X_WB");
+        return timed(count, [&] { (void)scaling(A, X_A, B, X_B, {}, workspace); });
+      },
+      "A"_a, "X_WA"_a, "B"_a, "X_WB"_a, "count"_a, "Seconds a query in C++, for bench/python.py.");
+  m.def(
+      "_timed_step",
+      [](const SharedWorld& s, const WorldState& x, int count) {
+        require_state(*s.world, x);
+        Workspace workspace(*s.world);
+        State next;
+        const VectorX u = VectorX::Zero(s.world->nu());
+        return timed(count, [&] {
+          workspace.restore(x.warm);
+          (void)step(*s.world, x.value, u, workspace, next);
+        });
+      },
+      "world"_a, "x"_a, "count"_a, "Seconds a step in C++, for bench/python.py.");
+}
+
+void bind_batch(nb::module_& m) {
+  bind_world_batch(m);
+  bind_timers(m);
+}
 
 }  // namespace tangere::python

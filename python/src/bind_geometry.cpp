@@ -82,7 +82,8 @@ void bind_pose(nb::module_& m) {
           "transform", [](const Pose& X, const Numbers& point) { return to_array(X * read_vector3(point, "point")); },
           "point"_a, "The point of B as W sees it.")
       .def(
-          "__eq__", [](const Pose& X, const Pose& Y) { return X.R == Y.R && X.p == Y.p; }, nb::is_operator())
+          "__eq__", [](const Pose& X, const Pose& Y) { return X.R == Y.R && X.p == Y.p; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__getstate__", [](const Pose& X) { return nb::make_tuple(to_array(X.R), to_array(X.p)); })
       .def("__setstate__",
            [](Pose& X, const nb::tuple& state) {
@@ -149,7 +150,7 @@ void bind_shape(nb::module_& m) {
           "The shape of a line of JSON.")
       .def(
           "__eq__", [](const Shape& a, const Shape& b) { return shape_to_json(a) == shape_to_json(b); },
-          nb::is_operator())
+          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Shape& s) { return std::hash<std::string>()(shape_to_json(s)); })
       .def("__copy__", [](const nb::handle_t<Shape>& s) { return nb::borrow<nb::object>(s); })
       .def("__deepcopy__", [](const nb::handle_t<Shape>& s, nb::handle) { return nb::borrow<nb::object>(s); })

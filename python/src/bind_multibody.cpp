@@ -14,6 +14,7 @@
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
 #include "tangere/multibody/parameters.hpp"
+#include "tangere/multibody/tangent_map.hpp"
 
 namespace tangere::python {
 namespace {
@@ -297,6 +298,14 @@ void bind_configuration(nb::module_& m) {
         return to_array(out);
       },
       "model"_a, "q"_a, "delta"_a, "q ⊕ δ: quaternions move by R exp(δ), free positions by R δ.");
+  m.def(
+      "normalized",
+      [](const SharedModel& s, const Numbers& q) {
+        VectorX out = read_vector(q, "q", s.model->nq());
+        normalize(*s.model, out);
+        return to_array(out);
+      },
+      "model"_a, "q"_a, "q with quaternions of length 1.");
   m.def(
       "difference",
       [](const SharedModel& s, const Numbers& q_0, const Numbers& q_1) {

@@ -199,7 +199,8 @@ void bind_options(nb::module_& m) {
       .def_ro("tolerance", &ContactPhase::tolerance, "As a part of kappa.")
       .def_ro("margin", &ContactPhase::margin, "How far pairs see each other.")
       .def(
-          "__eq__", [](const ContactPhase& a, const ContactPhase& b) { return a == b; }, nb::is_operator())
+          "__eq__", [](const ContactPhase& a, const ContactPhase& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__getstate__",
            [](const ContactPhase& p) {
              return nb::make_tuple(std::string(to_string(p.formulation)), p.kappa, p.tolerance, p.margin);

@@ -86,8 +86,7 @@ SharedWorld make_world(const Model& model, std::vector<Actuator> actuators, cons
   return {std::move(world), std::move(start), {}, {}, std::move(scaled_by)};
 }
 
-SharedWorld load_world(const std::filesystem::path& file, const WorldArguments& arguments, const LoadOptions& options) {
-  Scene scene = load_scene(file, options);
+SharedWorld world_of(Scene scene, const WorldArguments& arguments) {
   WorldOptions world{.time_step = scene.time_step};
   SharedWorld out = make_world(scene.robot.model, scene.robot.actuators, arguments.over(world), {scene.q, scene.v});
   out.keyframes = std::move(scene.robot.keyframes);
@@ -239,7 +238,7 @@ void bind_state(nb::module_& m) {
             return a.value.q.size() == b.value.q.size() && a.value.v.size() == b.value.v.size() &&
                    a.value.q == b.value.q && a.value.v == b.value.v;
           },
-          nb::is_operator())
+          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__repr__", [](const nb::handle_t<WorldState>& s) {
         return std::string("State(q=") + nb::repr(s.attr("q")).c_str() + ", v=" + nb::repr(s.attr("v")).c_str() + ")";
       });
@@ -284,13 +283,23 @@ void bind_robot(nb::module_& m) {
          const std::optional<ContactOptions>& contact, const std::optional<SmoothOptions>& smooth,
          std::string_view base, const std::vector<std::string>& search_paths, bool strict, double friction,
          double restitution) {
-        return load_world(file, {time_step, formulation, integrator, contact, smooth},
-                          load_options(base, search_paths, strict, friction, restitution));
+        return world_of(load_scene(file, load_options(base, search_paths, strict, friction, restitution)),
+                        {time_step, formulation, integrator, contact, smooth});
       },
       "file"_a, nb::kw_only(), "time_step"_a = nb::none(), "formulation"_a = nb::none(), "integrator"_a = nb::none(),
       "contact"_a = nb::none(), "smooth"_a = nb::none(), "base"_a = "fixed",
       "search_paths"_a = std::vector<std::string>(), "strict"_a = false, "friction"_a = 1.0, "restitution"_a = 0.0,
       "See tangere.load.");
+  m.def(
+      "scene_from_text",
+      [](std::string_view text, const std::filesystem::path& file, std::optional<double> time_step,
+         const std::optional<std::string>& formulation, const std::optional<std::string>& integrator,
+         const std::optional<ContactOptions>& contact, const std::optional<SmoothOptions>& smooth) {
+        return world_of(scene_from_text(text, file), {time_step, formulation, integrator, contact, smooth});
+      },
+      "text"_a, "file"_a = "scene.json", nb::kw_only(), "time_step"_a = nb::none(), "formulation"_a = nb::none(),
+      "integrator"_a = nb::none(), "contact"_a = nb::none(), "smooth"_a = nb::none(),
+      "The world of a scene given as JSON; robots are looked for beside `file`, which errors name too.");
 }
 
 }  // namespace
@@ -356,6 +365,12 @@ void bind_world_class(nb::class_<SharedWorld>& c) {
           "nv", [](const SharedWorld& s) { return s.world->nv(); }, "Coordinates of a velocity.")
       .def_prop_ro(
           "nu", [](const SharedWorld& s) { return s.world->nu(); }, "Size of a control.")
+      .def_prop_ro(
+          "lower_control", [](const SharedWorld& s) { return to_array(s.world->lower_control()); },
+          "Of the actuators' ranges, (nu,); infinite where there is none.")
+      .def_prop_ro(
+          "upper_control", [](const SharedWorld& s) { return to_array(s.world->upper_control()); },
+          "Of the actuators' ranges, (nu,); infinite where there is none.")
       .def_prop_ro(
           "time_step", [](const SharedWorld& s) { return s.world->options().time_step; }, "Seconds.")
       .def_prop_ro(

@@ -72,6 +72,8 @@ NB_MODULE(_core, m) {
   bind_step(m);
   bind_batch(m);
   bind_pair_batch(m);
+  bind_states(m);
+  bind_broad_phase(m);
   bind_io(m);
   bind_trajopt(m);
 #ifdef TANGERE_WITH_XLA

@@ -162,7 +162,7 @@ class OptionsClass {
     });
     class_.def(
         "__eq__", [](const Options& self, const Options& other) { return fields(self).equal(fields(other)); },
-        nb::is_operator());
+        nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
   }
 
   template <class Value>
@@ -228,6 +228,8 @@ void bind_multibody(nb::module_& m);
 void bind_world(nb::module_& m);
 void bind_step(nb::module_& m);
 void bind_batch(nb::module_& m);
+void bind_states(nb::module_& m);
+void bind_broad_phase(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_trajopt(nb::module_& m);
 void bind_experiments(nb::module_& m);

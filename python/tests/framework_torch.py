@@ -63,3 +63,91 @@ def test_training(cartpole):
         adam.step()
         losses.append(loss.item())
     assert min(losses) < 0.1 * losses[0]
+
+
+def test_torch_func(batch):
+    """grad, vjp, jvp, jacfwd and vmap of a batch and of its world."""
+    x, u = numbers(batch)
+    x, u = x.detach(), u.detach()
+    for target in (batch, batch.world):
+        step = lambda x, u: tg.torch.step(target, x, u)  # noqa: E731, B023
+        forward = torch.func.jacfwd(step, (0, 1))(x, u)
+        reverse = torch.func.jacrev(step, (0, 1))(x, u)
+        for a, b in zip(forward, reverse):
+            torch.testing.assert_close(a, b, atol=1e-8, rtol=1e-6)
+        xs, us = torch.stack([x, x + 0.01]), torch.stack([u, -u])
+        together = torch.func.vmap(step)(xs, us)
+        torch.testing.assert_close(together, torch.stack([step(a, b) for a, b in zip(xs, us)]), atol=0, rtol=0)
+        gradients = torch.func.vmap(torch.func.grad(lambda x, u: step(x, u).square().sum()))(xs, us)
+        for a, b, g in zip(xs, us, gradients):
+            a = a.requires_grad_()
+            step(a, b).square().sum().backward()
+            torch.testing.assert_close(g, a.grad, atol=1e-9, rtol=1e-7)
+
+
+def test_worlds_take_any_leading_axes(cartpole):
+    x = torch.randn(2, 3, 4, dtype=torch.float64)
+    u = torch.randn(3, 1, dtype=torch.float64)
+    after = tg.torch.step(cartpole, x, u)
+    assert after.shape == (2, 3, 4)
+    torch.testing.assert_close(after[1, 2], tg.torch.step(cartpole, x[1, 2], u[2]), atol=0, rtol=0)
+    states = tg.torch.rollout(cartpole, x[0], torch.randn(5, 3, 1, dtype=torch.float64))
+    assert states.shape == (6, 3, 4)
+    controls = torch.randn(3, 3, 1, dtype=torch.float64, requires_grad=True)
+    roll = lambda x, u: tg.torch.rollout(cartpole, x, u)  # noqa: E731
+    start = x[0].clone().requires_grad_()
+    assert torch.autograd.gradcheck(roll, (start, controls), eps=1e-6, atol=1e-4, check_forward_ad=True)
+
+
+def test_gradients_of_impulses(sliding_box):
+    """A loss on contact impulses; worlds of other masses are others."""
+    batch = tg.Batch(sliding_box, 2)
+    batch.set("box.mass", [2.0, 3.0])
+    x, u = numbers(batch)
+    step = lambda x, u: tg.torch.step(batch, x, u, impulses=True)  # noqa: E731
+    after, impulses = step(x, u)
+    assert impulses.shape[0] == 2 and impulses.shape[1] >= 9 and bool((impulses.abs().sum(1) > 0).all())
+    torch.testing.assert_close(after, tg.torch.step(batch, x, u), atol=1e-9, rtol=1e-9)
+    assert torch.autograd.gradcheck(step, (x, u), eps=1e-6, atol=1e-4, check_forward_ad=True)
+
+
+def test_second_derivatives_are_refused(cartpole):
+    x = torch.zeros(4, dtype=torch.float64, requires_grad=True)
+    (g,) = torch.autograd.grad(tg.torch.step(cartpole, x).square().sum(), x, create_graph=True)
+    with pytest.raises(NotImplementedError, match="first derivatives"):
+        g.sum().backward()
+
+
+def test_compiled(cartpole):
+    """Inside torch.compile: the graph is left around the step."""
+    batch = tg.Batch(cartpole, 2)
+    weight = torch.full((1, 4), 0.1, dtype=torch.float64, requires_grad=True)
+
+    def loss(x):
+        return tg.torch.step(batch, x, torch.tanh(x @ weight.T)).square().sum()
+
+    x = torch.tensor(batch.states)
+    expected = loss(x)
+    (g,) = torch.autograd.grad(expected, weight)
+    found = torch.compile(loss, backend="aot_eager")(x)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(torch.autograd.grad(found, weight)[0], g)
+
+
+def test_policy_through_two_hundred_steps(cartpole):
+    """A network that balances the pole, by backpropagation through 200 steps and 50 iterations of Adam."""
+    torch.manual_seed(0)
+    policy = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1)).double()
+    start = 0.05 * torch.randn(4, 4, dtype=torch.float64)
+    adam = torch.optim.Adam(policy.parameters(), lr=0.02)
+    losses = []
+    for _ in range(50):
+        x, loss = start, 0.0
+        for _ in range(200):
+            x = tg.torch.step(cartpole, x, 10.0 * torch.tanh(policy(x)))
+            loss = loss + x.square().sum(1).mean() / 200
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        losses.append(loss.item())
+    assert min(losses) < 0.1 * losses[0]

@@ -46,9 +46,14 @@ def objects(world):
         world.record(x), world.rollout(x, np.zeros((3, world.nu))), tg.Sphere(1), tg.Box([1, 1, 1]), tg.HalfSpace([0, 0, 1]),
         tg.Bundle([tg.Sphere(1)]), tg.Pose(), tg.ContactOptions(), tg.SmoothOptions(), tg.ModelBuilder("b"),
         tg.scaling(tg.Sphere(1), [0, 0, 0], tg.Sphere(1), [3, 0, 0]), tg.mass_properties(tg.Sphere(1)),
+        tg.OptimalControl(world, steps=2), tg.Optimizer(tg.OptimalControl(world, steps=2)), tg.OptimizerOptions(max_iterations=2),
+        tg.ControlCost(weight=1), tg.Inequality(lambda knot: [1, 2, 3], 1), tg.Guess(), tg.BroadPhase(), tg.RestartOptions(count=1),
+        tg.recording_from_text(tg.recording(world, [x])), tg.hull_of_points(np.random.default_rng(0).normal(size=(9, 3))),
         tg.mesh(tg.Sphere(1)), tg.Kinematics(model, x.q), tg.State(np.zeros(2), np.zeros(1)),
         _core.Shape.__new__(_core.Shape), _core.World.__new__(_core.World), _core.State.__new__(_core.State),
         _core.Batch.__new__(_core.Batch), _core.Step.__new__(_core.Step), _core.Model.__new__(_core.Model),
+        _core.OptimalControl.__new__(_core.OptimalControl), _core.Optimizer.__new__(_core.Optimizer),
+        _core.BroadPhase.__new__(_core.BroadPhase),
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@
 
 #include "tangere/geometry/internal/parameters.hpp"
 #include "tangere/geometry/internal/rows.hpp"
+#include "tangere/geometry/part_tree.hpp"
 #include "tangere/geometry/shape_use.hpp"
 #include "tangere/math/block_memory.hpp"
 #include "tangere/math/check.hpp"
@@ -68,7 +69,8 @@ std::vector<ConvexPart> parts_of(const Spec& spec) {
 }  // namespace
 
 struct Shape::Data {
-  ShapeSpec spec;
+  /// Part queries look at it through spec().
+  KeptSpec spec;
   std::vector<ConvexPart> parts;
   VectorX parameters;
   std::vector<std::string> parameter_names;
@@ -76,14 +78,18 @@ struct Shape::Data {
 
 Shape::Shape(ShapeSpec spec) {
   auto data = std::make_unique<Data>();
-  data->spec = std::move(spec);
-  if (auto* bundle = std::get_if<Bundle>(&data->spec)) *bundle = flattened(*bundle);
-  data->parts = std::visit([](const auto& s) { return parts_of(s); }, data->spec);
+  ShapeSpec& given = data->spec;
+  given = std::move(spec);
+  if (auto* bundle = std::get_if<Bundle>(&given)) {
+    *bundle = flattened(*bundle);
+    data->spec.part_tree = make_part_tree(bundle->parts);
+  }
+  data->parts = std::visit([](const auto& s) { return parts_of(s); }, given);
 
-  internal::ParameterList list = internal::parameters_of(data->spec);
+  internal::ParameterList list = internal::parameters_of(given);
   data->parameters = Eigen::Map<const VectorX>(list.values.data(), static_cast<Eigen::Index>(list.values.size()));
   data->parameter_names = std::move(list.names);
-  if (!std::holds_alternative<Bundle>(data->spec)) {
+  if (!std::holds_alternative<Bundle>(given)) {
     convex_set_ = data->parts.front().set.get();
     support_terms_ = convex_set_->support.get();
     is_near_ = support_terms_->num_terms <= 1;
@@ -92,7 +98,7 @@ Shape::Shape(ShapeSpec spec) {
   }
   data_ = std::shared_ptr<const Data>(data.release(), [](const Data* last) {
     const auto end = [](const void* memory) { delete static_cast<const Data*>(memory); };
-    internal::end_shape(&last->spec, internal::ShapeMemory(last, end));
+    internal::end_shape(static_cast<const ShapeSpec*>(&last->spec), internal::ShapeMemory(last, end));
   });
 }
 

@@ -3,8 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "tangere/io/internal/json_lines.hpp"
 #include "tangere/io/text/shape_reader.hpp"
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/proximity_derivatives.hpp"
@@ -13,8 +12,9 @@
 namespace tangere {
 namespace {
 
+using internal::array_of;
+using internal::Json;
 using internal::JsonValue;
-using Json = nlohmann::ordered_json;
 
 // reading
 // -----------------------------------------------------------------------------------------------------------------------------
@@ -137,13 +137,6 @@ Query read_query(const JsonValue& root) {
 
 // writing
 // -----------------------------------------------------------------------------------------------------------------------------
-
-template <class Derived>
-Json array_of(const Eigen::MatrixBase<Derived>& v) {
-  Json array = Json::array();
-  for (Eigen::Index i = 0; i < v.size(); ++i) array.push_back(v[i]);
-  return array;
-}
 
 template <class Derived>
 Json rows_of(const Eigen::MatrixBase<Derived>& M) {
@@ -280,44 +273,18 @@ void answer(const Query& query, ScalingWorkspace& workspace, Json& out) {
   if (query.metric == Metric::proximity) answer_proximity(query, out);
 }
 
-/// One line; text that is not UTF-8 (it can only come from messages) is replaced, numbers that are not finite are null.
-std::string line_of(const Json& out) { return out.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-Json error_at(std::size_t line_number, const std::string& field, const std::string& message) {
-  Json error = {{"line", line_number}};
-  if (!field.empty()) error["field"] = field;
-  error["message"] = message;
-  return error;
-}
-
 }  // namespace
 
 QueryAnswer answer_query_line(std::string_view line, std::size_t line_number, ScalingWorkspace& workspace) {
-  if (line.size() > kMaxQueryLine) return answer_long_query_line(line_number);
-  Json out = Json::object();
-  try {
-    const internal::JsonDocument document(line);
-    const JsonValue root = document.root();
-    // the id first: errors carry it too
-    if (const auto id = root.find("id")) out["id"] = Json::parse(id->identifier());
-    answer(read_query(root), workspace, out);
-    return {line_of(out), true};
-  } catch (const internal::JsonSyntaxError& error) {
-    out["error"] = {
-        {"line", line_number}, {"column", error.column()}, {"message", "malformed JSON: " + error.reason()}};
-  } catch (const InputError& error) {
-    out["error"] = error_at(line_number, error.field(), error.reason());
-  } catch (const std::exception& error) {
-    out["error"] = error_at(line_number, "", std::string("internal error: ") + error.what());
-  }
-  return {line_of(out), false};
+  return internal::answer_line(line, line_number,
+                               [&](const JsonValue& root, Json& out) { answer(read_query(root), workspace, out); });
 }
 
 QueryAnswer answer_long_query_line(std::size_t line_number) {
   const std::string limit = std::to_string(kMaxQueryLine >> 20);
   Json out = Json::object();
-  out["error"] = error_at(line_number, "", "longer than " + limit + " MiB");
-  return {line_of(out), false};
+  out["error"] = internal::error_at(line_number, "", "longer than " + limit + " MiB");
+  return {internal::line_of(out), false};
 }
 
 }  // namespace tangere

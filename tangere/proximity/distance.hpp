@@ -13,6 +13,7 @@
 ///   const Distance result = distance(A, X_WA, B, X_WB, {}, workspace);
 ///   const Vector12 gradient = distance_gradient(workspace);
 
+#include <limits>
 #include <string_view>
 
 #include "tangere/geometry/shape.hpp"
@@ -26,6 +27,9 @@ enum class DistanceStatus {
   solved,
   /// Rounding or the size limit of the inner polytope stopped the search; the best answer is returned with its gap.
   numerical_limit,
+  /// Proved to be above `DistanceOptions::at_most`: the distance is a lower bound along the normal, the points are the
+  /// ones that prove it. There are no derivatives.
+  beyond,
 };
 
 [[nodiscard]] std::string_view to_string(DistanceStatus status);
@@ -34,6 +38,9 @@ struct DistanceOptions {
   /// How far the two bounds may be apart, relative to the larger of the distance and the extent of both shapes along
   /// the normal.
   double tolerance = 1e-9;
+  /// Pairs farther apart than this need not be answered in full: the search stops as soon as a lower bound is above it.
+  /// Overlapping pairs are always answered in full. Metres.
+  double at_most = std::numeric_limits<double>::infinity();
 
   /// Throws InputError naming the first field out of range.
   void verify() const;
@@ -84,6 +91,11 @@ class DistanceWorkspace {
 /// with the smallest distance over their parts.
 [[nodiscard]] Distance distance(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB,
                                 const DistanceOptions& options, DistanceWorkspace& workspace);
+
+/// Whether the shapes have a point in common: the sign of the distance, at the first proof of it (two shapes that touch
+/// to rounding may be told either way). Errors as those of `distance`; leaves no derivatives.
+[[nodiscard]] bool overlaps(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB,
+                            DistanceWorkspace& workspace);
 
 /// d(distance) / d(pose of A, pose of B): tangents as in scaling_derivatives.hpp.
 [[nodiscard]] Vector12 distance_gradient(DistanceWorkspace& workspace);

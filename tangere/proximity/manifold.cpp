@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/proximity/distance/internal/distance_workspace.hpp"
+#include "tangere/proximity/internal/part_nodes.hpp"
 #include "tangere/proximity/internal/pose_check.hpp"
 #include "tangere/proximity/manifold/internal/manifold_query.hpp"
 
@@ -17,6 +20,8 @@ struct ManifoldWorkspace::Data {
   Data() { distance.data().owner.turn_off(); }
   DistanceWorkspace distance;
   std::vector<Manifold> manifolds;
+  /// Parts that may be within the margin, where there are trees.
+  std::vector<std::pair<int, int>> near;
 };
 
 namespace {
@@ -77,6 +82,23 @@ struct Parts {
 bool bounding_balls_apart(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, double margin) {
   const double reach = A.support_terms()->outer_radius + B.support_terms()->outer_radius;
   return (X_WB.p - X_WA.p).norm() > reach + margin;
+}
+
+/// With a tree: the pairs of parts whose boxes are within the margin, in order. False without.
+bool find_near_parts(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_WB, double margin,
+                     std::vector<std::pair<int, int>>& out) {
+  if (part_tree_of(A) == nullptr && part_tree_of(B) == nullptr) return false;
+  const PartNodes nodes_A(A);
+  const PartNodes nodes_B(B);
+  if (!nodes_A.is_usable() || !nodes_B.is_usable()) return false;
+  const RelativeBoxes boxes(X_WA, X_WB);
+  const double beyond = std::nextafter(margin, std::numeric_limits<double>::infinity());
+  out.clear();
+  walk_parts(
+      nodes_A, nodes_B, [&](const PartTree::Node& a, const PartTree::Node& b) { return boxes.apart(a, b); },
+      [&] { return beyond; }, [&](int i, int j) { out.emplace_back(i, j); });
+  std::sort(out.begin(), out.end());
+  return true;
 }
 
 }  // namespace
@@ -152,24 +174,31 @@ std::span<const Manifold> manifolds(const Shape& A, const Pose& X_WA, const Shap
   ManifoldWorkspace::Data& data = workspace.data();
   const Parts parts_A{A};
   const Parts parts_B{B};
+  // farther ones have no contact
+  DistanceOptions near = options.distance;
+  near.at_most = std::min(near.at_most, options.margin);
   std::size_t count = 0;
-  for (int i = 0; i < parts_A.count(); ++i) {
-    for (int j = 0; j < parts_B.count(); ++j) {
-      const Pose X_A = parts_A.pose(X_WA, i);
-      const Pose X_B = parts_B.pose(X_WB, j);
-      require_pair(parts_A[i], parts_B[j]);
-      if (bounding_balls_apart(parts_A[i], X_A, parts_B[j], X_B, options.margin)) continue;
-      const Distance nearest = distance(parts_A[i], X_A, parts_B[j], X_B, options.distance, data.distance);
-      if (!(nearest.distance <= options.margin)) continue;
-      ManifoldQuery query = make_query(parts_A[i], X_A, parts_B[j], X_B, nearest, options);
-      query.A.X_body = Pose(X_WA.R, X_WA.p - query.origin);
-      query.B.X_body = Pose(X_WB.R, X_WB.p - query.origin);
-      if (data.manifolds.size() == count) data.manifolds.emplace_back();
-      Manifold& found = data.manifolds[count++];
-      run(query, found);
-      found.part_A = i;
-      found.part_B = j;
-    }
+  const auto visit = [&](int i, int j) {
+    const Pose X_A = parts_A.pose(X_WA, i);
+    const Pose X_B = parts_B.pose(X_WB, j);
+    require_pair(parts_A[i], parts_B[j]);
+    if (bounding_balls_apart(parts_A[i], X_A, parts_B[j], X_B, options.margin)) return;
+    const Distance nearest = distance(parts_A[i], X_A, parts_B[j], X_B, near, data.distance);
+    if (!(nearest.distance <= options.margin)) return;
+    ManifoldQuery query = make_query(parts_A[i], X_A, parts_B[j], X_B, nearest, options);
+    query.A.X_body = Pose(X_WA.R, X_WA.p - query.origin);
+    query.B.X_body = Pose(X_WB.R, X_WB.p - query.origin);
+    if (data.manifolds.size() == count) data.manifolds.emplace_back();
+    Manifold& found = data.manifolds[count++];
+    run(query, found);
+    found.part_A = i;
+    found.part_B = j;
+  };
+  if (find_near_parts(A, X_WA, B, X_WB, options.margin, data.near)) {
+    for (const auto& [i, j] : data.near) visit(i, j);
+  } else {
+    for (int i = 0; i < parts_A.count(); ++i)
+      for (int j = 0; j < parts_B.count(); ++j) visit(i, j);
   }
   return {data.manifolds.data(), count};
 }

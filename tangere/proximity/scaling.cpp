@@ -1,6 +1,8 @@
 #include "tangere/proximity/scaling.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +10,7 @@
 
 #include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
+#include "tangere/proximity/internal/part_nodes.hpp"
 #include "tangere/proximity/internal/pose_check.hpp"
 #include "tangere/proximity/scaling/internal/scaling_workspace.hpp"
 
@@ -36,7 +39,7 @@ Scaling read_answer(const SupportPair& pair) {
   const bool scaled_A = pair.scaled_A;
   const bool scaled_B = pair.scaled_B;
   Scaling r;
-  r.status = ScalingStatus::solved;
+  r.status = found.beyond ? ScalingStatus::beyond : ScalingStatus::solved;
   r.alpha = found.alpha;
   r.normal = inverse_root(found.n.squaredNorm()) * found.n;
   r.x = scaled_A ? Vector3(pair.X_WA.p + found.alpha * found.s_A) : Vector3(pair.X_WB.p + found.alpha * found.s_B);
@@ -98,43 +101,72 @@ Scaling conic_over_parts(const Shape& A, const Shape& B, const ScalingOptions& o
   return result;
 }
 
-/// The smallest alpha over all pairs of parts, by supports. False if one of them is not certified.
-bool supports_over_parts(const Shape& A, const Shape& B, double tolerance, ScalingWorkspace::Data& data) {
-  const std::span<const ConvexPart> parts_A = A.parts();
-  const std::span<const ConvexPart> parts_B = B.parts();
-  bool any = false;
+/// Asks about two parts by supports, if their alpha may be smaller than what was found. False if it is not certified.
+bool try_parts(int i, int j, const Shape& A, const Shape& B, const ScalingQuestion& question, bool& any,
+               ScalingWorkspace::Data& data) {
+  const ConvexPart& part_A = A.parts()[i];
+  const ConvexPart& part_B = B.parts()[j];
   SupportPair& trial = data.support_trial;
-  for (std::size_t i = 0; i < parts_A.size(); ++i) {
-    for (std::size_t j = 0; j < parts_B.size(); ++j) {
-      trial.terms_A = parts_A[i].set->support.get();
-      trial.terms_B = parts_B[j].set->support.get();
-      trial.X_WA = part_pose(data.X_WA, A, parts_A[i]);
-      trial.X_WB = part_pose(data.X_WB, B, parts_B[j]);
-      const double reach = trial.terms_A->outer_radius + trial.terms_B->outer_radius;
-      if (any && (trial.X_WA.p - trial.X_WB.p).norm() >= data.found.found.alpha * reach) continue;
-      support_scaling(*trial.terms_A, trial.X_WA, *trial.terms_B, trial.X_WB, tolerance, data.cast, trial.found);
-      if (!trial.found.certified) return false;
-      trial.scaled_A = !trial.terms_A->half_space;
-      trial.scaled_B = !trial.terms_B->half_space;
-      if (any && !(trial.found.alpha < data.found.found.alpha)) continue;
-      any = true;
-      trial.part_A = &parts_A[i];
-      trial.part_B = &parts_B[j];
-      trial.index_A = static_cast<int>(i);
-      trial.index_B = static_cast<int>(j);
-      data.found = trial;
-    }
+  trial.terms_A = part_A.set->support.get();
+  trial.terms_B = part_B.set->support.get();
+  trial.X_WA = part_pose(data.X_WA, A, part_A);
+  trial.X_WB = part_pose(data.X_WB, B, part_B);
+  const double reach = trial.terms_A->outer_radius + trial.terms_B->outer_radius;
+  if (any && (trial.X_WA.p - trial.X_WB.p).norm() >= data.found.found.alpha * reach) return true;
+  ScalingQuestion of_part = question;
+  if (any) of_part.at_most = std::min(of_part.at_most, data.found.found.alpha);
+  support_scaling(*trial.terms_A, trial.X_WA, *trial.terms_B, trial.X_WB, of_part, data.cast, trial.found);
+  if (!trial.found.certified) return false;
+  trial.scaled_A = !trial.terms_A->half_space;
+  trial.scaled_B = !trial.terms_B->half_space;
+  if (any && !(trial.found.alpha < data.found.found.alpha)) return true;
+  any = true;
+  trial.part_A = &part_A;
+  trial.part_B = &part_B;
+  trial.index_A = i;
+  trial.index_B = j;
+  data.found = trial;
+  return true;
+}
+
+/// The smallest alpha over all pairs of parts, by supports. False if one of them is not certified. Where one shape has
+/// a tree, only nodes are looked at whose origins are near enough: alpha is at least their distance by both outer
+/// radii.
+bool supports_over_parts(const Shape& A, const Shape& B, const ScalingQuestion& question,
+                         ScalingWorkspace::Data& data) {
+  const PartNodes nodes_A(A);
+  const PartNodes nodes_B(B);
+  bool any = false;
+  bool certified = true;
+  if ((nodes_A.has_tree() || nodes_B.has_tree()) && nodes_A.is_usable() && nodes_B.is_usable()) {
+    const RelativeBoxes boxes(data.X_WA, data.X_WB);
+    const auto bound = [&](const PartTree::Node& a, const PartTree::Node& b) {
+      return boxes.origins_apart(a, b) / (a.radius + b.radius);
+    };
+    walk_parts(
+        nodes_A, nodes_B, bound,
+        [&] {
+          if (!certified) return 0.0;
+          return any ? data.found.found.alpha : std::numeric_limits<double>::infinity();
+        },
+        [&](int i, int j) { certified = certified && try_parts(i, j, A, B, question, any, data); });
+    return certified;
   }
+  for (int i = 0; i < static_cast<int>(A.parts().size()); ++i)
+    for (int j = 0; j < static_cast<int>(B.parts().size()); ++j)
+      if (!try_parts(i, j, A, B, question, any, data)) return false;
   return true;
 }
 
 void require_bounded(const Shape& A, const Shape& B) {
-  for (const ConvexPart& part_A : A.parts()) {
-    for (const ConvexPart& part_B : B.parts()) {
-      if (!part_A.set->scaled && !part_B.set->scaled)
-        throw InputError("shapes", "two half-spaces have no scaling: at least one shape must be bounded");
-    }
-  }
+  const auto has_plane = [](const Shape& shape) {
+    // a tree is of bounded parts
+    if (part_tree_of(shape) != nullptr) return false;
+    const std::span<const ConvexPart> parts = shape.parts();
+    return std::any_of(parts.begin(), parts.end(), [](const ConvexPart& part) { return !part.set->scaled; });
+  };
+  if (has_plane(A) && has_plane(B))
+    throw InputError("shapes", "two half-spaces have no scaling: at least one shape must be bounded");
 }
 
 }  // namespace
@@ -149,6 +181,8 @@ std::string_view to_string(ScalingStatus status) {
       return "iteration_limit";
     case ScalingStatus::numerical_limit:
       return "numerical_limit";
+    case ScalingStatus::beyond:
+      return "beyond";
   }
   return "unknown";
 }
@@ -162,6 +196,7 @@ void ScalingOptions::verify() const {
   if (!(smoothing == 0.0 || (smoothing >= kSmallestSmoothing && smoothing <= kLargestSmoothing))) {
     throw InputError("options.smoothing", "must be 0 or between 1e-12 and 0.01, got " + internal::to_text(smoothing));
   }
+  if (!(at_most > 0.0)) throw InputError("options.at_most", "must be above 0, got " + internal::to_text(at_most));
   if (smoothing > 0.0 && method == ScalingMethod::support)
     throw InputError("options.method", "must be auto or conic with smoothing: the support route has none");
 }
@@ -239,6 +274,7 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
   const bool convex = !data.has_bundle;
   if (convex ? near_A->half_space && near_B->half_space : true) require_bounded(A, B);
   if (options.method != ScalingMethod::conic && options.smoothing == 0.0) {
+    const ScalingQuestion question{.tolerance = options.tolerance, .at_most = options.at_most};
     SupportPair& found = data.found;
     if (convex) {
       found.terms_A = terms_A;
@@ -250,16 +286,16 @@ Scaling scaling(const Shape& A, const Pose& X_WA, const Shape& B, const Pose& X_
       found.scaled_A = !near_A->half_space;
       found.scaled_B = !near_B->half_space;
       data.cast.remember(cache, terms_A, terms_B);
-      support_scaling(*near_A, X_WA, *near_B, X_WB, options.tolerance, data.cast, found.found);
+      support_scaling(*near_A, X_WA, *near_B, X_WB, question, data.cast, found.found);
       data.cast.remember(nullptr, nullptr, nullptr);
       data.by_supports = found.found.certified;
     } else {
-      data.by_supports = supports_over_parts(A, B, options.tolerance, data);
+      data.by_supports = supports_over_parts(A, B, question, data);
       data.num_parameters_A = static_cast<int>(A.parameters().size());
       data.num_parameters_B = static_cast<int>(B.parameters().size());
     }
     if (data.by_supports) {
-      data.has_query = true;
+      data.has_query = !found.found.beyond;
       return read_answer(found);
     }
   }

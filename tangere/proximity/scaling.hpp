@@ -15,6 +15,7 @@
 ///   const Scaling result = scaling(A, X_WA, B, X_WB, {}, workspace);
 ///   if (result.alpha < 1) …
 
+#include <limits>
 #include <string_view>
 
 #include "tangere/geometry/shape.hpp"
@@ -37,6 +38,10 @@ enum class ScalingStatus {
   /// Rounding stopped the iteration before the tolerance was reached; the last point is returned with its gap and
   /// residual.
   numerical_limit,
+  /// Proved to be above `ScalingOptions::at_most`: alpha is a lower bound with its normal. The points are NaN, and
+  /// there
+  /// are no derivatives.
+  beyond,
 };
 
 [[nodiscard]] std::string_view to_string(ScalingStatus status);
@@ -63,6 +68,9 @@ struct ScalingOptions {
   /// point.
   double smoothing = 0.0;
   ScalingMethod method = ScalingMethod::automatic;
+  /// Support route only: pairs of a larger alpha need not be answered in full. The search stops as soon as a lower
+  /// bound is above it.
+  double at_most = std::numeric_limits<double>::infinity();
 
   /// Throws InputError naming the first field out of range.
   void verify() const;

@@ -43,7 +43,7 @@ class CliTest(CommandTest):
     def test_help(self):
         result = run("--help")
         self.assertEqual(result.returncode, 0)
-        for command in ("demo", "query", "inspect", "simulate", "view", "doctor", "experiment"):
+        for command in ("demo", "query", "clearance", "inspect", "simulate", "view", "doctor", "experiment"):
             self.assertIn(command, result.stdout)
             self.assertEqual(run(command, "--help").returncode, 0)
 

@@ -156,7 +156,20 @@ void DistanceSearch::read(const Simplex& simplex, DistanceHit& hit) const {
   }
 }
 
-bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hit) {
+bool DistanceSearch::is_enough(const DistanceQuestion& question, double lower, const Direction& n, int slot,
+                               DistanceHit& hit) const {
+  if (!(lower > question.at_most)) return false;
+  hit.certified = hit.beyond = true;
+  hit.distance = lower;
+  hit.gap = 0.0;
+  hit.n = n;
+  hit.point = vertices_[slot];
+  hit.num_pieces = 0;
+  return true;
+}
+
+bool DistanceSearch::outside(const DistanceQuestion& question, Simplex& simplex, DistanceHit& hit) {
+  const double tolerance = question.tolerance;
   double lower = -std::numeric_limits<double>::infinity();
   double nearest = std::numeric_limits<double>::infinity();
   int rest = 0;
@@ -167,9 +180,11 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
     const double upper = std::sqrt(dot3(y, y));
     if (upper <= kTouching * size) return false;
     nearest = std::min(nearest, upper);
+    if (question.side_only && upper <= question.side_of) return false;
     const Direction n = normal_of(simplex, y, upper);
     int slot = add_support(n, hit);
     const double bound = -dot3(from_d(slot), to_vec(n));
+    if (is_enough(question, bound, n, slot, hit)) return true;
     if (bound > lower) {
       lower = bound;
       hit.n = n;
@@ -254,7 +269,7 @@ bool DistanceSearch::outside(double tolerance, Simplex& simplex, DistanceHit& hi
   return true;
 }
 
-void DistanceSearch::run(double tolerance, DistanceHit& hit) {
+void DistanceSearch::run(const DistanceQuestion& question, DistanceHit& hit) {
   hit = DistanceHit{};
   if (vertices_.empty()) {
     vertices_.resize(kMostVertices);
@@ -274,11 +289,11 @@ void DistanceSearch::run(double tolerance, DistanceHit& hit) {
   const double length = std::sqrt(dot3(d, d));
   const Direction first = length > 0.0 ? unit(d, length) : Direction{1.0, 0.0, 0.0};
   for (int start = 0; start < kStarts; ++start) {
-    search_from(start_direction(first, start), tolerance, hit);
-    if (hit.certified || touching(tolerance, hit)) return;
+    search_from(start_direction(first, start), question, hit);
+    if (hit.certified || touching(question.tolerance, hit)) return;
   }
   // the corners of the answer again
-  search_from(first, tolerance, hit);
+  search_from(first, question, hit);
 }
 
 /// M and d all but touch, where the direction between them is rounding. From a little farther out along the normal so
@@ -290,7 +305,7 @@ bool DistanceSearch::touching(double tolerance, DistanceHit& hit) {
   for (int round = 0; round < kRounds; ++round) {
     if (!(std::abs(from_afar.distance) <= kAllButTouching * size)) return false;
     d = at + kStepBack * size * to_vec(from_afar.n);
-    search_from(Direction(from_afar.n), tolerance, from_afar);
+    search_from(Direction(from_afar.n), {.tolerance = tolerance}, from_afar);
     d = at;
     if (!from_afar.certified) return false;
     const int slot = add_support(from_afar.n, from_afar);
@@ -309,14 +324,23 @@ bool DistanceSearch::touching(double tolerance, DistanceHit& hit) {
   return false;
 }
 
-void DistanceSearch::search_from(const Direction& n, double tolerance, DistanceHit& hit) {
+void DistanceSearch::search_from(const Direction& n, const DistanceQuestion& question, DistanceHit& hit) {
   const int supports = hit.supports;
   hit = DistanceHit{};
   num_vertices_ = 0;
   Simplex simplex;
   simplex.slot[0] = add_support(n, hit);
   simplex.count = 1;
-  if (!outside(tolerance, simplex, hit)) inside(tolerance, simplex, hit);
+  const double first = -dot3(from_d(simplex.slot[0]), to_vec(n));
+  if (!is_enough(question, first, n, simplex.slot[0], hit) && !outside(question, simplex, hit)) {
+    if (question.side_only) {
+      // so near, or inside: nothing more is asked
+      hit.certified = true;
+      hit.distance = 0.0;
+    } else {
+      inside(question.tolerance, simplex, hit);
+    }
+  }
   hit.supports += supports;
 }
 

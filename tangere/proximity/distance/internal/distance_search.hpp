@@ -20,8 +20,20 @@ namespace tangere {
 
 struct ActivePieces;
 
+/// What is asked: the distance, or less.
+struct DistanceQuestion {
+  double tolerance = 1e-9;
+  /// From M without balls: an answer above this is not wanted.
+  double at_most = std::numeric_limits<double>::infinity();
+  /// Only whether d is farther from M than this (radius of the balls).
+  bool side_only = false;
+  double side_of = 0.0;
+};
+
 struct DistanceHit {
   bool certified = false;
+  /// Farther than asked for: the distance is a lower bound, and the point its support.
+  bool beyond = false;
   /// Positive outside M.
   double distance = 0.0;
   /// The bounds' distance over the scale of the tolerance.
@@ -49,7 +61,7 @@ class DistanceSearch {
   double core_extent = 1.0;
   double size = 1.0;
 
-  void run(double tolerance, DistanceHit& hit);
+  void run(const DistanceQuestion& question, DistanceHit& hit);
   /// The same for a body of two segments, in closed form (distance_segments.cpp).
   void segments(DistanceHit& hit);
 
@@ -110,7 +122,10 @@ class DistanceSearch {
 
   void name_corners(double sigma, double tau, DistanceHit& hit);
   /// One search, its first support along n; the supports of `hit` are counted on.
-  void search_from(const Direction& n, double tolerance, DistanceHit& hit);
+  void search_from(const Direction& n, const DistanceQuestion& question, DistanceHit& hit);
+  /// Whether a lower bound, proved by the last support, ends the search.
+  [[nodiscard]] bool is_enough(const DistanceQuestion& question, double lower, const Direction& n, int slot,
+                               DistanceHit& hit) const;
   [[nodiscard]] bool touching(double tolerance, DistanceHit& hit);
   [[nodiscard]] int add_support(const Direction& n, DistanceHit& hit);
   void copy_vertex(int from, int to);
@@ -122,7 +137,7 @@ class DistanceSearch {
   [[nodiscard]] Direction normal_of(const Simplex& simplex, Vec4 y, double length) const;
   [[nodiscard]] Direction square_to(const Simplex& simplex, const Direction& n) const;
   [[nodiscard]] bool is_corner_of(const Simplex& simplex, int slot) const;
-  [[nodiscard]] bool outside(double tolerance, Simplex& simplex, DistanceHit& hit);
+  [[nodiscard]] bool outside(const DistanceQuestion& question, Simplex& simplex, DistanceHit& hit);
   void inside(double tolerance, Simplex& simplex, DistanceHit& hit);
   [[nodiscard]] bool straight_below(const DistanceHit& hit, double depth) const;
   [[nodiscard]] Descent descend(Direction n, const int* from, int count, const Bounds& bounds, DistanceHit& trial,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tangere/geometry/support_terms.hpp"
+#include "tangere/geometry/vertex_graph.hpp"
 #include "tangere/math/vec.hpp"
 
 namespace tangere {
@@ -188,6 +189,8 @@ class RayBody {
 
 /// The first support reads every vertex: ask for all of them now, as one after the other they would be waited for.
 inline void prefetch_vertices(const SupportTerm& term) {
+  // of a hull with edges few are looked at
+  if (term.num_vertices >= kVertexGraphFrom) return;
   constexpr int kLineNumbers = 8;
   // of a large mesh only the start: the processor has no more requests under way
   constexpr int kMostNumbers = 40 * kLineNumbers;
@@ -285,6 +288,25 @@ inline void keep_larger(V& value, I& index, V other, I other_index) {
   return static_cast<int>(best2[1] > best2[0] ? where2[1] : where2[0]);
 }
 
+/// The same by walking uphill along the hull's edges.
+[[nodiscard]] inline int highest_vertex(const VertexGraph& graph, Vec4 m) {
+  const Vec4 n{m[0], m[1], m[2], 0.0};
+  int at = graph.start[direction_cell(graph.resolution, m[0], m[1], m[2])];
+  double best = sum(load4(graph.points + 4 * at) * n);
+  for (;;) {
+    int next = at;
+    for (int k = graph.first[at]; k < graph.first[at + 1]; ++k) {
+      const int other = graph.neighbours[k];
+      const double height = sum(load4(graph.points + 4 * other) * n);
+      if (!(height > best)) continue;
+      best = height;
+      next = other;
+    }
+    if (next == at) return at;
+    at = next;
+  }
+}
+
 inline Vec4 RayBody::farthest(const PlacedTerm& placed, Vec4 m, int& piece) {
   const Vec4* c = placed.columns.c;
   switch (placed.kind) {
@@ -298,7 +320,8 @@ inline Vec4 RayBody::farthest(const PlacedTerm& placed, Vec4 m, int& piece) {
     }
     case SupportTerm::Kind::vertices: {
       const SupportTerm& term = *placed.term;
-      const int i = farthest_vertex(term, m);
+      const VertexGraph* graph = graph_of(term);
+      const int i = graph == nullptr ? farthest_vertex(term, m) : highest_vertex(*graph, m);
       const double* x = term.vertices + i;
       piece = i;
       return c[0] * x[0] + c[1] * x[term.padded_vertices] + c[2] * x[2 * term.padded_vertices];

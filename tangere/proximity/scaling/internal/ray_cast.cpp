@@ -230,6 +230,12 @@ bool RayCast::narrow(const BodyPoint& w) {
   return !has_collapsed();
 }
 
+bool RayCast::is_enough(RayHit& hit) const {
+  if (!(hit.upper < stop_below)) return false;
+  hit.certified = hit.beyond = true;
+  return true;
+}
+
 double RayCast::lower_bound(const BodyPoint& y) const {
   const double off = std::sqrt(flat_dot(y.v, y.v));
   return y.v[2] * inner_radius / (inner_radius + off);
@@ -289,7 +295,7 @@ void RayCast::note(const int* slots, int count) {
       recall(p) == 3 && cross(p[0].v, p[1].v) >= 0.0 && cross(p[1].v, p[2].v) >= 0.0 && cross(p[2].v, p[0].v) >= 0.0;
   if (!warm) {
     if (cache_ == nullptr) pieces_.clear();
-    if (!surround(hit, true)) return hit;
+    if (!surround(hit, true) || is_enough(hit)) return hit;
     for (int i = 0; i < 3; ++i) {
       p[i] = portal_[i];
       slots[i] = portal_slots_[i];
@@ -309,6 +315,7 @@ void RayCast::note(const int* slots, int count) {
     }
     const BodyPoint w = cache_ == nullptr ? body.core_support(n) : body.core_support<true>(n, pieces(free));
     hit.tighten_upper(dot(w.v, n) * inverse, n, inverse);
+    if (is_enough(hit)) return hit;
     if (met(hit.upper, dot(p[0].v, n) * inverse, tolerance)) {
       note(slots, 3);
       prove(crossing(p), tolerance, hit);
@@ -352,6 +359,8 @@ void RayCast::note(const int* slots, int count) {
   if (best.count == 0) {
     for (int& slot : slots) slot = -1;
     ask(0, {0.0, 0.0, 1.0});
+    hit.upper = points[0].v[2] + R;
+    if (is_enough(hit)) return hit;
     improve_exit(points, 0, R, best);
   }
   if (best.count == 0) {
@@ -412,6 +421,7 @@ void RayCast::note(const int* slots, int count) {
     ask(count, n);
     const double size = length(n);
     hit.tighten_upper(dot(points[count].v, n) + R * size, n, 1.0);
+    if (is_enough(hit)) return hit;
     if (met(hit.upper, t, tolerance)) {
       note(slots, count);
       const Vec4 unit = Vec4{n.x, n.y, n.z, 0.0} * (1.0 / size);
@@ -556,13 +566,14 @@ bool RayCast::flat_disc(int k, const Direction& n, RayHit& hit) {
   collapsed_ = false;
   tried_sides_ = 0;
   const double newton_below = newton_start(body);
-  if (!surround(hit, newton_below < kEarlyNewton)) return hit;
+  if (!surround(hit, newton_below < kEarlyNewton) || is_enough(hit)) return hit;
   int rest = 0;
   while (hit.supports < kMostSupports) {
     const Direction n = portal_normal();
     const double inverse = 1.0 / n.z;
     const BodyPoint w = next_support(n, hit, false);
     hit.tighten_upper(dot(w.v, n) * inverse, n, inverse);
+    if (is_enough(hit)) return hit;
     // where a point that Newton's method found has become good enough
     hit.certified = met(hit.upper, hit.lower, tolerance);
     if (hit.certified) {

@@ -26,6 +26,8 @@ namespace tangere {
 struct RayHit {
   /// The two bounds meet to the tolerance.
   bool certified = false;
+  /// The ray leaves before `stop_below`: `upper` and n prove it, and nothing more was asked.
+  bool beyond = false;
   /// h_M(n) ≥ t ≥ lower, which `point` proves.
   double upper = 0.0;
   double lower = 0.0;
@@ -49,6 +51,8 @@ class RayCast {
   double inner_radius = 0.0;
   /// The part of A in it.
   double inner_share = 0.0;
+  /// Exits that are proved to be below this are of no interest.
+  double stop_below = 0.0;
 
   /// Starts the next casts from what `cache` knows of this pair, and notes there how they end. Null: neither.
   void remember(PairCache* cache, const void* A, const void* B);
@@ -69,6 +73,8 @@ class RayCast {
   /// collapses.
   [[nodiscard]] inline bool narrow(const BodyPoint& w);
   [[nodiscard]] inline bool has_collapsed() const;
+  /// Whether the bound from above ends the cast.
+  [[nodiscard]] inline bool is_enough(RayHit& hit) const;
   /// Not of any length: z is twice the area of the portal's projection.
   [[nodiscard]] inline Direction portal_normal() const;
   [[nodiscard]] inline BodyPoint next_support(const Direction& n, RayHit& hit, bool core);

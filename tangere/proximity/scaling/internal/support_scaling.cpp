@@ -47,6 +47,13 @@ void read(const RayHit& hit, double length, const Columns& N, const Columns& P, 
   out.alpha = length * inverse;
   out.gap = (hit.upper - hit.lower) * inverse;
   out.n = to_vector(product(N, hit.n.x * inverse, hit.n.y * inverse, hit.n.z * inverse));
+  out.beyond = hit.beyond;
+  if (hit.beyond) {
+    out.gap = 0.0;
+    out.s_A.setConstant(std::numeric_limits<double>::quiet_NaN());
+    out.s_B = out.s_A;
+    return;
+  }
   // what is left between the two points is shared, so that forces and torques balance to rounding
   const Vec4 exit{0.0, 0.0, hit.upper, 0.0};
   const Vec4 a = hit.point.a - 0.5 * (hit.point.v - exit);
@@ -166,9 +173,11 @@ void half_space_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTe
 
 }  // namespace
 
-void support_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTerms& B, const Pose& X_WB, double tolerance,
-                     RayCast& cast, SupportScaling& out) {
+void support_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTerms& B, const Pose& X_WB,
+                     const ScalingQuestion& question, RayCast& cast, SupportScaling& out) {
+  const double tolerance = question.tolerance;
   out.certified = false;
+  out.beyond = false;
   out.supports = 0;
   const Vec4 d{X_WB.p[0] - X_WA.p[0], X_WB.p[1] - X_WA.p[1], X_WB.p[2] - X_WA.p[2], 0.0};
   RayBody& body = cast.body;
@@ -211,6 +220,7 @@ void support_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTerms
     body.add(B, -product(G, X_WB.R), false, ellipsoid);
     (in_A ? body.radius_A : body.radius_B) = 1.0;
     cast.inner_radius = (A.inner_radius + B.inner_radius) / std::max(size[0], std::max(size[1], size[2]));
+    cast.stop_below = mapped_length / question.at_most;
     const RayHit hit = cast.polytope(tolerance);
     // back: n = Gᵀ n, p = T⁻¹ Qᵀ p = axes diag(size) Qᵀ p
     for (int i = 0; i < 3; ++i) axes.c[i] *= size[i];
@@ -228,6 +238,7 @@ void support_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTerms
   body.radius_B = B.radius;
   cast.inner_radius = A.inner_radius + B.inner_radius;
   cast.inner_share = A.inner_radius / cast.inner_radius;
+  cast.stop_below = length / question.at_most;
   const RayHit hit = num_curved == 0 ? cast.polytope(tolerance) : cast.curved(tolerance);
   const Columns Qt = transposed(Q);
   read(hit, length, Qt, Qt, out);

@@ -7,15 +7,25 @@
 /// one ray from the inside of a convex body. The bounds of the cast are bounds of alpha, and the best n is its
 /// gradient.
 
+#include <limits>
+
 #include "tangere/geometry/support_terms.hpp"
 #include "tangere/math/se3.hpp"
 #include "tangere/proximity/scaling/internal/ray_cast.hpp"
 
 namespace tangere {
 
+struct ScalingQuestion {
+  double tolerance = 1e-8;
+  /// A larger alpha is not wanted: a bound that proves it ends the cast.
+  double at_most = std::numeric_limits<double>::infinity();
+};
+
 struct SupportScaling {
   /// The bounds meet to the tolerance.
   bool certified = false;
+  /// Larger than asked for: alpha is a lower bound, n proves it, and the points are NaN.
+  bool beyond = false;
   double alpha = 0.0;
   /// Relative distance of the bounds.
   double gap = 0.0;
@@ -30,7 +40,7 @@ struct SupportScaling {
 
 /// At most one half-space. Not certified: the centres coincide (or one is inside the half-space), or rounding keeps the
 /// bounds apart.
-void support_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTerms& B, const Pose& X_WB, double tolerance,
-                     RayCast& cast, SupportScaling& out);
+void support_scaling(const SupportTerms& A, const Pose& X_WA, const SupportTerms& B, const Pose& X_WB,
+                     const ScalingQuestion& question, RayCast& cast, SupportScaling& out);
 
 }  // namespace tangere
