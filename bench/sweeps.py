@@ -1,4 +1,4 @@
-"""What sweeps cost: chunks that only wait (efficiency), chunks that do nothing (overhead), drops, reading, merging.
+"""The costs of sweeps: chunks that only wait (efficiency), chunks that do nothing (overhead), drops, reading, merging.
 
     PYTHONPATH=build/release/python build/venv/bin/python bench/sweeps.py [efficiency|overhead|drops|table|ray][=N] ...
 

@@ -32,7 +32,7 @@ _MOST_LOSSES = 5
 
 
 class Pool(Protocol):
-    """What an engine gives: processes that do leases."""
+    """An engine's processes, which do leases."""
 
     slots: int
 

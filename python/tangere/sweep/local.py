@@ -20,7 +20,7 @@ _MOST_NEVER_READY = 5
 
 @dataclass(frozen=True)
 class Answer:
-    """Of a lease: what it gave, or how the worker died on it."""
+    """The end of a lease: what it gave, or how the worker died on it."""
 
     lease: int
     result: Any = None

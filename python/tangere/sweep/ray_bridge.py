@@ -20,7 +20,7 @@ _OLDEST = (2, 52)
 
 
 def _lease(paths: list[str], kind: str, work: Any) -> Any:
-    """What a worker of Ray runs. It goes there as code, and finds tangere on the paths of here or of its own."""
+    """The function that a worker of Ray runs. It goes there as code, and finds tangere on the paths of here or of its own."""
     import os
     import sys
 

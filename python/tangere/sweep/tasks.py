@@ -33,7 +33,7 @@ def _code_hash(file: Path) -> str:
 
 
 def code_of_machine() -> dict[str, str]:
-    """What else the numbers depend on: tangere, its build, NumPy."""
+    """The rest that the numbers depend on: tangere, its build, NumPy."""
     import numpy
 
     from .. import __version__, _core
@@ -57,7 +57,7 @@ def _search_folder(module: str, file: Path) -> Path:
 
 
 def _find(identity: dict[str, Any], where: dict[str, str]) -> Any:
-    """What a manifest names, imported."""
+    """The function that a manifest names, imported."""
     module, name = identity["module"], identity["name"]
     if where["folder"] not in sys.path and module.partition(".")[0] not in sys.modules:
         sys.path.insert(0, where["folder"])
