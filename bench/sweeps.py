@@ -1,6 +1,6 @@
-"""What sweeps cost: chunks that only wait (efficiency), chunks that do nothing (overhead), drops, reading, merging.
+"""The costs of sweeps: chunks that only wait (efficiency), chunks that do nothing (overhead), drops, reading, merging.
 
-    PYTHONPATH=build/release/python build/venv/bin/python bench/sweeps.py [efficiency|overhead|drops|ray][=N] ...
+    PYTHONPATH=build/release/python build/venv/bin/python bench/sweeps.py [efficiency|overhead|drops|table|ray][=N] ...
 
 Prints a line of JSON per measurement, with the load of the machine at its start.
 """
@@ -22,6 +22,16 @@ def wait(index, seconds):
     """Time that passes, whatever else the machine does."""
     time.sleep(seconds) if seconds else None
     return {"value": 0.5 * index}
+
+
+@sweep.task(batch=True)
+def as_drops(rows, rng):
+    """Columns like those of the drop test, without the drops: for tables of a million rows."""
+    count = len(rows["seed"])
+    steps = (1.5 * rows["frequency"]).astype(int)
+    return {"steps": steps, "islands": steps, "iterations": rng.integers(8, 14, count) * steps,
+            "second_tries": rng.integers(0, 2, count), "failures": rng.integers(0, 2, count),
+            "violation": rng.random(count)}  # fmt: skip
 
 
 def say(name, **numbers):
@@ -80,6 +90,19 @@ def drops(folder, runs=1000):
     start = time.perf_counter()
     run = papers.run("silico_drop", folder, papers.Wish(runs=runs, chunk=500))
     wall = time.perf_counter() - start
+    found = papers.summary(run)
+    say("drops", drops=36 * runs, wall=wall, load=load, drops_per_second=36 * runs / wall, met=found["met"],
+        failed_runs=found["all"]["failed_run"], unsolved_steps=found["all"]["failures"], steps=found["all"]["steps"],
+        mean_iterations=found["all"]["mean_iterations"], seconds_of_workers=run.status.seconds)  # fmt: skip
+
+
+def table(folder, rows=1_000_000):
+    """As many rows with the columns of the drop test: making, merging and reading them."""
+    load = os.getloadavg()[0]
+    start = time.perf_counter()
+    cells = sweep.grid(frequency=papers.FREQUENCIES, kappa=papers.RELAXATIONS)
+    run = sweep.run(as_drops, cells * sweep.seeds(rows // 36 + 1), folder, chunk=5000)
+    wall = time.perf_counter() - start
     start = time.perf_counter()
     file = run.merge()
     merge = time.perf_counter() - start
@@ -89,7 +112,7 @@ def drops(folder, runs=1000):
     frame = pandas.read_parquet(file)
     means = frame.groupby(["frequency", "kappa"])["iterations"].mean()
     read = time.perf_counter() - start
-    assert len(frame) == 36 * runs and len(means) == 36
+    assert len(frame) == run.status.rows and len(means) == 36
     numbers = {}
     try:
         import duckdb
@@ -99,11 +122,8 @@ def drops(folder, runs=1000):
         numbers["duckdb_seconds"] = time.perf_counter() - start
     except ImportError:
         pass
-    found = papers.summary(run)
-    say("drops", drops=36 * runs, wall=wall, load=load, drops_per_second=36 * runs / wall, merge_seconds=merge,
-        bytes=file.stat().st_size, pandas_seconds=read, **numbers, met=found["met"], failed_runs=found["all"]["failed_run"],
-        unsolved_steps=found["all"]["failures"], steps=found["all"]["steps"],
-        mean_iterations=found["all"]["mean_iterations"])  # fmt: skip
+    say("table", rows=len(frame), wall=wall, load=load, merge_seconds=merge, bytes=file.stat().st_size,
+        pandas_seconds=read, **numbers)  # fmt: skip
 
 
 def main(wanted):
@@ -111,14 +131,14 @@ def main(wanted):
     try:
         for name in wanted:
             kind, _, number = name.partition("=")
-            more = {"runs" if kind == "drops" else "chunks": int(number)} if number else {}
+            more = {{"drops": "runs", "table": "rows"}.get(kind, "chunks"): int(number)} if number else {}
             if kind == "ray":
                 efficiency(folder / name, ray=True, **more)
             else:
-                {"efficiency": efficiency, "overhead": overhead, "drops": drops}[kind](folder / name, **more)
+                {"efficiency": efficiency, "overhead": overhead, "drops": drops, "table": table}[kind](folder / name, **more)
     finally:
         shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["efficiency", "overhead", "drops=100", "ray=2000"])
+    main(sys.argv[1:] or ["efficiency", "overhead", "drops=100", "table", "ray=2000"])

@@ -28,7 +28,7 @@ def start_weights(seed=0, neurons=8):
 
 @sweep.task
 def loss(weights, rng):
-    """Of one episode: the cost of its motion, and its gradient in the weights."""
+    """The cost of an episode's motion, and its gradient in the weights."""
     W, b, w = weights["W"], weights["b"], weights["w"]
     state = WORLD.state(q=rng.uniform([-0.5, -0.4], [0.5, 0.4]), v=rng.uniform(-0.3, 0.3, size=2))
 

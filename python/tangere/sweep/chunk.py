@@ -76,7 +76,7 @@ def _row_results(manifest: Manifest, inputs: dict[str, list[Any]], start: int, s
 def metadata(
     key: str, identity: dict[str, Any], accepted: list[Any], chunk: int | None = None
 ) -> dict[bytes, bytes]:
-    """What a file of the sweep says of itself: version, task, options, seed, the whole identity."""
+    """The metadata of a file of the sweep: version, task, options, seed, the whole identity."""
     text: dict[str, Any] = {"format": "tangere-sweep-rows", "sweep": key, **identity}
     if accepted:
         text["accepted"] = accepted

@@ -2,7 +2,8 @@
 
 A lease is as many chunks as take about a quarter of a second, so that handing out costs nothing. A worker that dies
 leaves chunks without receipt: they are tried again one by one, after all others, so that it is known which one kills
-its worker. That one is given up after some tries, with a receipt that says why.
+its worker. That one is given up after some tries, with a receipt that says why. A worker that was killed from outside
+counts less: it may be a scheduler's doing, or a person's.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ __all__ = ["Limits", "Pool", "drive"]
 
 _LEASE_SECONDS = 0.25
 _LONGEST_LEASE = 64
+# A chunk whose worker was killed from outside is tried so often at least: it may be innocent, or need too much memory.
+_LEAST_KILLS = 10
 # A disk that lost a chunk's files this often has a trouble of its own.
 _MOST_LOSSES = 5
 
 
 class Pool(Protocol):
-    """What an engine gives: processes that do leases."""
+    """An engine's processes, which do leases."""
 
     slots: int
 
@@ -57,6 +60,7 @@ class _Drive:
     fresh: deque[int]
     suspects: deque[int] = field(default_factory=deque)
     deaths: dict[int, int] = field(default_factory=dict)
+    kills: dict[int, int] = field(default_factory=dict)
     losses: dict[int, int] = field(default_factory=dict)
     leases: dict[int, list[int]] = field(default_factory=dict)
     next_lease: int = 0
@@ -91,14 +95,15 @@ def _lease_size(d: _Drive, slots: int) -> int:
 
 def _hand_out(d: _Drive, pool: Pool) -> None:
     while d.trouble is None and len(d.leases) < pool.slots and (d.fresh or d.suspects):
-        if d.fresh:
-            chunks = [d.fresh.popleft() for _ in range(_lease_size(d, pool.slots))]
-        else:
+        alone = not d.fresh
+        if alone:
             chunks = [d.suspects.popleft()]
+        else:
+            chunks = [d.fresh.popleft() for _ in range(_lease_size(d, pool.slots))]
         lease = d.next_lease
         d.next_lease += 1
         d.leases[lease] = chunks
-        pool.submit(lease, "chunks", ((str(d.store.folder), d.limits.chunk_seconds), chunks))
+        pool.submit(lease, "chunks", ((str(d.store.folder), d.limits.chunk_seconds, alone), chunks))
 
 
 def _take(d: _Drive, answer: Answer) -> None:
@@ -111,6 +116,8 @@ def _take(d: _Drive, answer: Answer) -> None:
             _done(d, chunk, what)
         elif kind == "failed":
             _fail(d, chunk, d.deaths.get(chunk, 0) + 1, what)
+        elif kind == "died":
+            _bury(d, [chunk], Answer(answer.lease, died=what[0], killed=what[1]))
         elif kind == "refused":
             d.trouble = d.trouble or SweepError(f"a worker cannot do chunks of {d.store.folder}: {what}")
         else:
@@ -145,9 +152,10 @@ def _bury(d: _Drive, chunks: list[int], answer: Answer) -> None:
         else:
             left.append(chunk)
     if len(chunks) == 1 and left and answer.was_running:
-        d.deaths[left[0]] = d.deaths.get(left[0], 0) + 1
-        if d.deaths[left[0]] >= d.limits.tries:
-            _fail(d, left[0], d.deaths[left[0]], str(answer.died))
+        counts, most = (d.kills, max(d.limits.tries, _LEAST_KILLS)) if answer.killed else (d.deaths, d.limits.tries)
+        counts[left[0]] = counts.get(left[0], 0) + 1
+        if counts[left[0]] >= most:
+            _fail(d, left[0], d.deaths.get(left[0], 0) + d.kills.get(left[0], 0), str(answer.died))
             return
     d.suspects.extend(left)
 

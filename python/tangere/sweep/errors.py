@@ -22,7 +22,7 @@ def bad(field: str, reason: str) -> InputError:
     return InputError(field, reason)
 
 
-# What a folder can do to a writer. Other errors of the system are the task's own.
+# Errors that are the folder's doing. Other errors of the system are the task's own.
 _MEANINGS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -42,7 +42,7 @@ def is_storage_error(number: int | None) -> bool:
 
 
 def storage_error(folder: object, number: int | None, text: str, done: str = "") -> StorageError:
-    """What to tell of a write that failed."""
+    """The error for a write that failed."""
     meaning = _MEANINGS.get(number or 0, text)
     tail = f" {done}" if done else ""
     return StorageError(f"{folder}: cannot be written: {meaning} ({text}).{tail}")

@@ -20,11 +20,13 @@ _MOST_NEVER_READY = 5
 
 @dataclass(frozen=True)
 class Answer:
-    """Of a lease: what it gave, or how the worker died on it."""
+    """The end of a lease: what it gave, or how the worker died on it."""
 
     lease: int
     result: Any = None
     died: str | None = None
+    #: Whether it died of what was done to it from outside, and not of what it did.
+    killed: bool = False
     #: Whether the worker was computing it when it died, and not only writing it.
     was_running: bool = True
 
@@ -98,7 +100,7 @@ class LocalPool:
     def _replace(self, k: int) -> list[Answer]:
         """A new worker in the place of a dead one."""
         worker = self._workers[k]
-        died = worker.child.how_it_ended()
+        died, killed = worker.child.how_it_ended(), worker.child.was_killed()
         worker.child.close()
         self._never_ready += 0 if worker.ready else 1
         if self._never_ready > _MOST_NEVER_READY:
@@ -109,9 +111,9 @@ class LocalPool:
         unbegun = []
         for lease in worker.leases:
             if lease in worker.computed:
-                answers.append(Answer(lease, died=died, was_running=False))
+                answers.append(Answer(lease, died=died, killed=killed, was_running=False))
             elif begun:
-                answers.append(Answer(lease, died=died))
+                answers.append(Answer(lease, died=died, killed=killed))
                 begun = False
             else:
                 unbegun.append(lease)
@@ -126,6 +128,18 @@ class LocalPool:
     def close(self) -> None:
         for worker in self._workers:
             worker.child.kill()
+
+
+def run_alone(kind: str, work: Any) -> Answer:
+    """A lease in a process of its own, whose death is known exactly."""
+    pool = LocalPool(1)
+    try:
+        pool.submit(0, kind, work)
+        while True:
+            for answer in pool.poll(60.0):
+                return answer
+    finally:
+        pool.close()
 
 
 def default_workers() -> int:

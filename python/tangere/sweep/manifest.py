@@ -1,4 +1,4 @@
-"""What a sweep is: task, code, files, table, seed, options, chunk size. Chunk i is a pure function of it and of i.
+"""The statement of a sweep: task, code, files, table, seed, options, chunk size. Chunk i is a pure function of it and of i.
 
 `identity` is compared when a folder is used again: it holds hashes and no path, so that a folder may be moved. `where`
 says how the task is found, and `accepted` which other codes somebody has let go on in the folder.
@@ -166,7 +166,7 @@ def write(folder: Path, manifest: Manifest) -> None:
 
 
 def differences(old: Any, new: Any, name: str = "") -> str:
-    """What is not the same in two identities, in words."""
+    """The entries in which two identities differ, in words."""
     return "; ".join(f"{where} was {_short(a)}, is now {_short(b)}" for where, a, b in _differing(old, new, name))
 
 

@@ -126,7 +126,7 @@ def _experiment_of(sweep: runs.Run) -> tuple[str, _Experiment]:
 
 
 def summary(sweep: runs.Run) -> dict[str, Any]:
-    """What the experiment says: a cell each, all together, and whether its claim is met."""
+    """The experiment's result: per cell, all together, and whether its claim is met."""
     name, experiment = _experiment_of(sweep)
     table = sweep.table()
     table = table.append_column("failed_run", pc.cast(pc.greater(table["second_tries"], 0), "int64"))

@@ -32,7 +32,7 @@ class Progress:
 
     @property
     def part(self) -> float:
-        """Of the chunks, from 0 to 1."""
+        """The part of the chunks that has ended, from 0 to 1."""
         return (self.chunks_before + self.chunks_done + self.chunks_failed) / max(1, self.chunks)
 
     @property

@@ -20,7 +20,7 @@ _OLDEST = (2, 52)
 
 
 def _lease(paths: list[str], kind: str, work: Any) -> Any:
-    """What a worker of Ray runs. It goes there as code, and finds tangere on the paths of here or of its own."""
+    """The function that a worker of Ray runs. It goes there as code, and finds tangere on the paths of here or of its own."""
     import os
     import sys
 
@@ -45,6 +45,15 @@ def _connect(ray: Any, wish: dict[str, Any]) -> None:
         _temp_dir=wish["folder"],
         **quiet,
     )
+
+
+def _reasons(error: BaseException | None) -> str:
+    """An error with those that caused it: a token that is refused is one of them."""
+    out = []
+    while error is not None:
+        out.append(f"{type(error).__name__}: {str(error).strip()}")
+        error = error.__cause__ or error.__context__
+    return "; because of ".join(dict.fromkeys(out))
 
 
 def _slots(ray: Any, wish: dict[str, Any]) -> int:
@@ -79,7 +88,7 @@ class _Bridge:
             self.send(("refused", f"a worker cannot do its work: {error}"))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError) as error:
             first = str(error).strip().splitlines()[0]
-            self.send(("died", lease, f"the worker died: a crash, out of memory, or over its time limit ({first})", True))
+            self.send(("died", lease, f"the worker was killed, or out of memory ({first})", True))
         except Exception as error:  # its node, or what held its answer
             self.send(("died", lease, f"{type(error).__name__}: {error}", False))
 
@@ -145,7 +154,7 @@ def main(from_driver: int, to_driver: int) -> None:
         bridge = _Bridge(ray, wish, sink)
         bridge.send(("slots", _slots(ray, wish)))
     except Exception as error:
-        write_message(sink, ("refused", f"{type(error).__name__}: {error}"))
+        write_message(sink, ("refused", _reasons(error)))
         return
     threading.Thread(target=bridge.watch, daemon=True).start()
     try:

@@ -110,7 +110,7 @@ class RayPool:
                 self._restarts = 0
                 self._answer(Answer(message[1], message[2]))
             elif message[0] == "died":
-                self._answer(Answer(message[1], died=message[2], was_running=message[3]))
+                self._answer(Answer(message[1], died=message[2], killed=True, was_running=message[3]))
             else:
                 raise SweepError(f"Ray: {message[1]}")
         if self._child.ended:

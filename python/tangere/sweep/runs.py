@@ -103,7 +103,7 @@ class Run:
         return -(-int(self._written["identity"]["rows"]) // int(self._written["identity"]["chunk"]))
 
     def receipts(self, verify: bool = False) -> list[Receipt]:
-        """Of what is done; `verify` compares contents too, not only sizes."""
+        """The receipts of chunks that are done; `verify` compares contents too, not only sizes."""
         return list(self._store.done(self.key, verify)[0].values())
 
     @property
@@ -209,7 +209,7 @@ def _run_in(folder: Path, made: Manifest, engine: Any, policy: Policy) -> Run:
 
 
 def _pending(store: Store, manifest: Manifest, policy: Policy) -> tuple[list[int], Progress]:
-    """What is to be done, after torn shards were set aside."""
+    """The chunks that are to be done, after torn shards were set aside."""
     k, n = policy.share or (0, 1)
     mine = range(k, manifest.num_chunks, n)
     good, torn = store.done(manifest.key, contents=True)

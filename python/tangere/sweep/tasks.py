@@ -7,6 +7,7 @@ number does. A task may say `version="..."` instead, and then answers itself for
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -32,7 +33,7 @@ def _code_hash(file: Path) -> str:
 
 
 def code_of_machine() -> dict[str, str]:
-    """What else the numbers depend on: tangere, its build, NumPy."""
+    """The rest that the numbers depend on: tangere, its build, NumPy."""
     import numpy
 
     from .. import __version__, _core
@@ -56,7 +57,7 @@ def _search_folder(module: str, file: Path) -> Path:
 
 
 def _find(identity: dict[str, Any], where: dict[str, str]) -> Any:
-    """What a manifest names, imported."""
+    """The function that a manifest names, imported."""
     module, name = identity["module"], identity["name"]
     if where["folder"] not in sys.path and module.partition(".")[0] not in sys.modules:
         sys.path.insert(0, where["folder"])
@@ -165,7 +166,7 @@ class Task:
         """Throws InputError unless rows with these columns can be its arguments."""
         if self.batch:
             return
-        parameters = inspect.signature(self.function).parameters
+        parameters = self._parameters
         kinds = {p.kind for p in parameters.values()}
         if inspect.Parameter.VAR_KEYWORD in kinds:
             return
@@ -180,13 +181,16 @@ class Task:
 
     def passed(self, columns: Iterable[str]) -> list[str]:
         """The columns that are its arguments: all, but `index` only if it has one."""
-        parameters = inspect.signature(self.function).parameters
-        any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
-        return [name for name in columns if name != "index" or any_name or name in parameters]
+        any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in self._parameters.values())
+        return [name for name in columns if name != "index" or any_name or name in self._parameters]
 
     def takes(self, argument: str) -> bool:
         """Whether it wants what only some tasks want: `rng`, `row`."""
-        return argument in inspect.signature(self.function).parameters
+        return argument in self._parameters
+
+    @functools.cached_property
+    def _parameters(self) -> Any:
+        return inspect.signature(self.function).parameters
 
 
 def task(

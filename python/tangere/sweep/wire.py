@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import struct
 import subprocess
 import sys
@@ -109,6 +110,10 @@ class Child:
             self.process.kill()
             self.process.wait()
 
+    def was_killed(self) -> bool:
+        """Whether it ended by what others do to it, once it has: a kill, or the kernel where memory runs out."""
+        return self.process.poll() in (-signal.SIGKILL, -signal.SIGTERM)
+
     def how_it_ended(self) -> str:
         """In words, once it has."""
         try:
@@ -118,8 +123,6 @@ class Child:
             code = self.process.wait()
         if code >= 0:
             return f"the worker ended with exit code {code}"
-        import signal
-
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
         meaning = {"SIGALRM": ": over its time limit", "SIGSEGV": ": a crash", "SIGKILL": ": out of memory, or killed"}
         return f"the worker was ended by {name}{meaning.get(name, '')}"

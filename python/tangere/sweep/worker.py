@@ -1,7 +1,7 @@
 """A worker: leases in, answers out. Chunks are written and synchronised by threads while the next one is computed.
 
-A lease is (number, kind, work). The kind `chunks` is ((folder, time limit), list of chunks), its answer an outcome a
-chunk; `gradient` is in summed.py. `computed` is sent when the worker turns to the next lease, `answer` when all of
+A lease is (number, kind, work). The kind `chunks` is ((folder, time limit, alone), list of chunks), its answer an outcome
+per chunk; `alone` is a chunk that may kill. `gradient` is in summed.py. `computed` is sent when the worker turns to the next lease, `answer` when all of
 it is on the disk. A worker whose driver is gone ends at once: what it leaves is whole or not there.
 """
 
@@ -20,9 +20,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from . import manifest as manifests
 from .chunk import TaskFailed, compute, metadata, to_bytes
 from .errors import InputError, SweepError
+from .local import run_alone
 from .manifest import Manifest
 from .shards import Receipt, Store
 from .wire import read_message, write_message
@@ -30,11 +33,12 @@ from .wire import read_message, write_message
 __all__ = ["Outcome", "main", "run_lease"]
 
 # Threads that wait for the disk. They hardly compute.
-_WRITERS = 4
+_WRITERS = 8
 # Chunks that may wait for the disk before computing waits too.
 _MOST_UNWRITTEN = 64
 
-# (chunk, "done", receipt) | (chunk, "failed", text) | (chunk, "storage", (errno, text)) | (chunk, "refused", text)
+# (chunk, "done", receipt) | (chunk, "failed", text) | (chunk, "died", (text, killed)) | (chunk, "refused", text)
+# | (chunk, "storage", (errno, text))
 Outcome = tuple[int, str, Any]
 
 # Kinds of leases and the functions (context, work) -> answer that do them.
@@ -50,6 +54,7 @@ def load(folder: str) -> Manifest:
     if known is None or known[0] != changed:
         loaded = manifests.read(Path(folder))
         loaded.check_code()
+        to_bytes(pa.table({"warm": [0.5]}), {})  # what pyarrow imports late is not a chunk's time
         _loaded[folder] = known = (changed, loaded)
     return known[1]
 
@@ -127,7 +132,7 @@ def start_lease(kind: str, work: Any) -> Callable[[], Any]:
         module, name = KINDS[kind].split(":")
         answer = getattr(importlib.import_module(module), name)(work)
         return lambda: answer
-    (folder, time_limit), chunks = work
+    (folder, time_limit, _), chunks = work
     unwritten = threading.Semaphore(_MOST_UNWRITTEN)
     started = []
     for chunk in chunks:
@@ -142,7 +147,13 @@ def start_lease(kind: str, work: Any) -> Callable[[], Any]:
 
 
 def run_lease(kind: str, work: Any) -> Any:
-    """A whole lease, for engines that have processes of their own."""
+    """A whole lease, for engines that have processes of their own, and may not say how these died.
+
+    A chunk that may kill runs in a process below.
+    """
+    if kind == "chunks" and work[0][2]:
+        answer = run_alone(kind, work)
+        return answer.result if answer.died is None else [(c, "died", (answer.died, answer.killed)) for c in work[1]]
     return start_lease(kind, work)()
 
 

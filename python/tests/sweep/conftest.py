@@ -52,7 +52,7 @@ def kill(pids):
 
 
 def digest(run):
-    """Of the merged file: what must be the same whoever made it."""
+    """The hash of the merged file, the same whoever made it."""
     return hashlib.sha256(run.merge().read_bytes()).hexdigest()
 
 

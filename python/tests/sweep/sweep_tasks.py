@@ -18,7 +18,7 @@ if "SWEEP_TEST_FULL" in os.environ and "TANGERE_SWEEP_WORKER" in os.environ:
     _synchronise = shards._synchronise
 
     def _full(file):
-        """What a full disk does, after ten shards."""
+        """A disk that is full after ten shards."""
         name = os.path.basename(file)
         if os.path.exists(os.environ["SWEEP_TEST_FULL"]) and name[:8].isdigit() and int(name[:8]) >= 10:
             raise OSError(errno.ENOSPC, "No space left on device")

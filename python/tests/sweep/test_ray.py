@@ -69,12 +69,12 @@ def test_the_same_bytes(workers, tmp_path, reference):
 
 
 def test_a_random_worker_killed_every_three_seconds_for_a_minute(tmp_path, task_log, monkeypatch, reference):
-    monkeypatch.setenv("SWEEP_TEST_NAP", "0.24")
+    monkeypatch.setenv("SWEEP_TEST_NAP", "0.22")
     killed = []
     over = threading.Event()
 
     def assassin():
-        while not over.wait(3.0):
+        while len(killed) < 20 and not over.wait(3.0):
             if victims := [p for p in descendants(os.getpid(), "ray::_lease") if not zombie(p)]:
                 killed.append(random.choice(victims))
                 kill(killed[-1:])
@@ -156,29 +156,35 @@ def test_a_node_removed_and_another_added(cluster, tmp_path, task_log, reference
     assert len(hosts) >= 3  # workers of the head and of both nodes
 
 
-CONNECT = "import ray; ray.init(address={address!r}, logging_level='ERROR'); print(ray.cluster_resources()['CPU'])"
+# ray.init says no after twenty seconds of trying; its client at once
+CONNECT = "from ray._raylet import GcsClient; print(GcsClient(address={address!r}).internal_kv_keys(b'', None, timeout=20))"
+INIT = "import ray; ray.init(address={address!r}, logging_level='ERROR'); print(ray.cluster_resources()['CPU'])"
 
 
 def test_a_connection_without_the_token_is_refused(cluster, tmp_path, reference):
-    def connect(**environment):
+    def connect(text, **environment):
         given = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
-        code = CONNECT.format(address=cluster.address)
+        given["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        code = text.format(address=cluster.address)
         return subprocess.run([sys.executable, "-c", code], env={**given, "HOME": str(tmp_path), **environment},
-                              capture_output=True, text=True, timeout=60)  # fmt: skip
+                              capture_output=True, text=True, timeout=100)  # fmt: skip
 
     wrong = tmp_path / "wrong"
     wrong.write_text(secrets.token_hex(32))
     token = os.environ["RAY_AUTH_TOKEN_PATH"]
-    right = connect(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=token)
-    assert right.returncode == 0 and float(right.stdout) >= 1, right.stderr
-    for environment in ({"RAY_AUTH_MODE": "disabled"}, {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(wrong)}):
-        refused = connect(**environment)
+    for text in (CONNECT, INIT):
+        right = connect(text, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=token)
+        assert right.returncode == 0 and right.stdout, right.stderr
+    without = {"RAY_AUTH_MODE": "disabled"}
+    for text, environment in ((CONNECT, without), (INIT, without),
+                              (CONNECT, {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(wrong)})):  # fmt: skip
+        refused = connect(text, **environment)
         assert refused.returncode != 0 and not refused.stdout
-        assert "auth" in refused.stderr.lower() or "token" in refused.stderr.lower(), refused.stderr
+        assert "InvalidAuthToken" in refused.stderr, refused.stderr
     # ours says so too, and computes nothing
     os.environ["RAY_AUTH_TOKEN_PATH"] = str(wrong)
     try:
-        with pytest.raises(sweep.SweepError, match="(?i)token|auth"):
+        with pytest.raises(sweep.SweepError, match="AuthenticationError|InvalidAuthToken"):
             wave(tmp_path / "sweep", engine=sweep.Ray(cluster.address))
     finally:
         os.environ["RAY_AUTH_TOKEN_PATH"] = token
@@ -220,7 +226,7 @@ def test_a_ray_of_our_own_asks_for_a_token_and_listens_to_this_machine_only(tmp_
         away = {"RAY_AUTH_MODE": "disabled", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
         refused = subprocess.run([sys.executable, "-c", code], env={**os.environ, **away}, capture_output=True,
                                  text=True, timeout=60)  # fmt: skip
-        assert refused.returncode != 0 and "auth" in refused.stderr.lower(), refused.stderr
+        assert refused.returncode != 0 and "InvalidAuthToken" in refused.stderr, refused.stderr
     finally:
         driver.join(60)
     assert done and done[0].status.done == 120
@@ -232,5 +238,6 @@ def test_a_chunk_that_always_crashes(tmp_path):
     options = {"mode": "segfault", "log": str(tmp_path / "log")}
     run = sweep.run(tasks.crashes, sweep.grid(x=range(12)), tmp_path / "s", chunk=2, options=options, engine="ray",
                     workers=2)  # fmt: skip
-    assert (run.status.done, run.status.failed) == (5, 1) and run.failed[0].chunk == 3 and run.failed[0].tries == 3
-    assert "the worker died" in run.failed[0].error
+    assert (run.status.done, run.status.failed) == (5, 1) and run.failed[0].chunk == 3
+    # in a worker of Ray, whose death does not say why; then in processes of its own
+    assert run.failed[0].tries in (3, 4) and "SIGSEGV: a crash" in run.failed[0].error
