@@ -40,8 +40,8 @@ struct StepParameterJacobians {
 /// Derivatives of the next state with sets held. The friction of a pair is the smaller of two: the other one has no
 /// effect, and of equals each has half (GradientQuality::halved_at_tie); the friction of the pair itself has no tie.
 /// The constants that scale the compliance are held, which matters only where rows repeat each other and slide in
-/// different directions. Contacts whose features do not live on as a shape grows (contact/scene/contact_size.hpp) are taken
-/// to stay where they are: features are held where such a contact takes part and the size is asked for.
+/// different directions. Contacts whose features do not live on as a shape grows (contact/scene/contact_size.hpp) are
+/// taken to stay where they are: features are held where such a contact takes part and the size is asked for.
 [[nodiscard]] GradientQuality step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
                                                        std::span<const StepParameter> parameters,
                                                        StepParameterJacobians& out);

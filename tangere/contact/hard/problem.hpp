@@ -88,7 +88,7 @@ struct ContactProblem {
 [[nodiscard]] double normal_velocity(const Model& model, const Data& data, const BodyVelocities& velocities,
                                      const Contact& contact);
 
-/// What the rows of a step are made from.
+/// Everything that the rows of a step are made from.
 struct RowInputs {
   const Model& model;
   const RowScales& scales;

@@ -23,7 +23,7 @@ class ContactFinder {
     const CollisionScene& scene;
     const Data& data;
     const BodyVelocities& velocities;
-    /// What forces alone would bring about by the end of the step; null if that is not known.
+    /// Velocities at the end of the step if nothing pushed; null if they are not known.
     const BodyVelocities* expected = nullptr;
     double time_step;
     /// HardContact::margin.
