@@ -165,7 +165,9 @@ int run(int argc, char** argv) {
   optimize_command->add_option("--html", optimize.html, "File to write a self-contained page of the plan to");
   optimize_command->add_flag("--progress", optimize.progress, "A line per iteration on standard error");
   optimize_command->add_flag("--json", optimize.json, "For machines: one object per solve");
-  optimize_command->footer("Ctrl-C ends the solve and keeps its last iterate. Exit code 1 if a problem is not solved.");
+  optimize_command->footer(
+      "Ctrl-C ends the solve and keeps its best iterate. Exit code 1 if a problem misses its goal (with --seeds: "
+      "more than one of twenty).");
 
   ViewArguments view;
   CLI::App* view_command = app.add_subcommand(

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -14,6 +16,7 @@
 #include "apps/cli/folders.hpp"
 #include "apps/cli/interrupt.hpp"
 #include "apps/cli/text.hpp"
+#include "experiments/optimize_task.hpp"
 #include "tangere/io/problem_file.hpp"
 #include "tangere/io/recording.hpp"
 #include "tangere/io/text/text.hpp"
@@ -24,8 +27,23 @@
 namespace tangere::cli {
 namespace {
 
+using experiments::OptimizeTask;
+
 /// The finer check takes so many steps per step of the plan.
-constexpr int kRefine = 5;
+constexpr int kRefine = 10;
+/// Between knots shapes may overlap by this.
+constexpr double kMostBetween = 1e-3;
+
+/// A problem by the name it is asked for: a file, or one that is written in C++.
+struct Source {
+  std::string name;
+  std::filesystem::path file{};
+  OptimizeTask (*make)() = nullptr;
+
+  [[nodiscard]] OptimizeTask task() const {
+    return make != nullptr ? make() : experiments::task_of(load_problem(file));
+  }
+};
 
 struct Outcome {
   OptimizeResult result;
@@ -33,71 +51,118 @@ struct Outcome {
   double seconds = 0.0;
   Verification replay;
   Verification refined;
+  bool reached = false;
 };
 
-std::vector<std::filesystem::path> problem_files(const OptimizeArguments& arguments) {
-  if (std::filesystem::exists(arguments.problem)) return {arguments.problem};
+/// How the seeds of a problem went.
+struct Tally {
+  int count = 0;
+  int reached = 0;
+  int reached_at_once = 0;
+  std::vector<double> seconds{};
+  std::vector<int> iterations{};
+
+  void add(const Outcome& out) {
+    ++count;
+    reached += out.reached ? 1 : 0;
+    reached_at_once += out.reached && out.starts == 1 ? 1 : 0;
+    seconds.push_back(out.seconds);
+    iterations.push_back(out.result.iterations);
+  }
+};
+
+template <class T>
+T median(std::vector<T> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+std::vector<Source> sources_of(const OptimizeArguments& arguments) {
+  if (std::filesystem::exists(arguments.problem))
+    return {{std::filesystem::path(arguments.problem).stem().string(), arguments.problem}};
+  std::vector<Source> all;
+  for (const experiments::NamedTask& task : experiments::all_tasks()) all.push_back({task.name, {}, task.make});
   const std::filesystem::path folder = scenes_folder(arguments.scenes, "--scenes") / "problems";
   std::vector<std::filesystem::path> files;
-  std::string names;
   if (std::filesystem::exists(folder))
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().extension() != ".json") continue;
-      names += (names.empty() ? "" : ", ") + entry.path().stem().string();
-      if (arguments.problem == "all" || entry.path().stem() == arguments.problem) files.push_back(entry.path());
-    }
-  if (files.empty())
-    throw InputError("PROBLEM", "no file and no problem '" + arguments.problem + "'; there are " + names);
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
-  return files;
+  for (const std::filesystem::path& file : files) all.push_back({file.stem().string(), file});
+  if (arguments.problem == "all") return all;
+  std::string names;
+  for (const Source& source : all) {
+    if (source.name == arguments.problem) return {source};
+    names += (names.empty() ? "" : ", ") + source.name;
+  }
+  throw InputError("PROBLEM", "no file and no problem '" + arguments.problem + "'; there are " + names);
+}
+
+/// Adds noise to the controls of the guess, as parts of half their range.
+void disturb_controls(OptimizeTask& task, double noise, Random& random) {
+  const OptimalControl& problem = task.problem;
+  if (task.guess.u.size() == 0) task.guess.u.setZero(problem.dynamics().nu(), problem.num_steps());
+  for (Eigen::Index k = 0; k < task.guess.u.cols(); ++k)
+    for (Eigen::Index i = 0; i < task.guess.u.rows(); ++i) {
+      const double range = 0.5 * (problem.upper_controls()(i, k) - problem.lower_controls()(i, k));
+      task.guess.u(i, k) += noise * (std::isfinite(range) ? range : 1.0) * random.normal();
+    }
 }
 
 /// The start with noise, as tests of a problem have it.
-void disturb(ProblemFile& file, int seed) {
+void disturb(OptimizeTask& task, int seed) {
   Random random(static_cast<std::uint64_t>(seed));
-  VectorX noise(file.dynamics->ndx());
-  for (double& entry : noise) entry = file.start_noise * random.normal();
+  const Dynamics& dynamics = task.problem.dynamics();
+  VectorX noise(dynamics.ndx());
+  for (Eigen::Index i = 0; i < noise.size(); ++i) noise[i] = task.start_noise[i] * random.normal();
   VectorX start;
-  file.dynamics->plus(file.problem.horizon().start, noise, start);
-  file.problem.set_start(start);
-  file.restarts.noisy_first = true;
-  file.restarts.seed = static_cast<std::uint64_t>(seed);
+  dynamics.plus(task.problem.horizon().start, noise, start);
+  task.problem.set_start(start);
+  disturb_controls(task, task.control_noise, random);
+  task.restarts.seed = static_cast<std::uint64_t>(seed);
 }
 
 void show(const Iteration& row) {
-  std::fprintf(stderr, "%4d  phase %d  cost %-12.6g violation %-9.2e step %-7.3g\n", row.iteration, row.phase + 1,
-               row.cost, std::max({row.defect, row.equality, row.inequality}), row.step);
+  std::fprintf(stderr, "%4d  phase %d  cost %-12.6g violation %-9.2e gradient %-9.2e step %-7.3g%s\n", row.iteration,
+               row.phase + 1, row.cost, std::max({row.defect, row.equality, row.inequality}), row.gradient, row.step,
+               row.restoring         ? "  restoring"
+               : row.exact_curvature ? "  curvature"
+                                     : "");
 }
 
-Outcome solve(const ProblemFile& file, bool progress) {
+Outcome solve(const OptimizeTask& task, bool progress) {
   Outcome out;
   const auto begin = std::chrono::steady_clock::now();
-  Optimizer optimizer(file.problem, file.options);
+  Optimizer optimizer(task.problem, task.options);
   out.result = solve_with_restarts(
-      optimizer, file.restarts, file.guess,
+      optimizer, task.restarts, task.guess,
       [&](const Iteration& row) {
         if (progress) show(row);
         return interrupted_by() == 0;
       },
       &out.starts);
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const ContactPhase& contact = file.options.phases.back();
-  out.replay = verify(file.problem, out.result.plan, {.contact = contact});
-  out.refined = verify(file.problem, out.result.plan, {.refine = kRefine, .contact = contact});
+  const ContactPhase& contact = task.options.phases.back();
+  out.replay = verify(task.problem, out.result.plan, {.contact = contact});
+  out.refined = verify(task.problem, out.result.plan, {.refine = kRefine, .contact = contact});
+  out.reached = out.result.status == OptimizeStatus::solved && out.replay.finite &&
+                out.replay.equality <= task.goal_tolerance && out.refined.between <= kMostBetween;
   return out;
 }
 
-nlohmann::ordered_json to_json(const ProblemFile& file, const Outcome& out, int seed) {
-  nlohmann::ordered_json json{{"name", file.name},
+nlohmann::ordered_json to_json(const OptimizeTask& task, const Outcome& out, int seed) {
+  nlohmann::ordered_json json{{"name", task.name},
                               {"status", to_string(out.result.status)},
                               {"iterations", out.result.iterations},
                               {"seconds", out.seconds},
                               {"cost", out.result.cost},
                               {"violation", out.result.violation},
-                              {"refined_violation", out.refined.inequality},
+                              {"refined_violation", out.refined.between},
                               {"goal_error", out.replay.equality},
+                              {"reached", out.reached},
                               {"refined_goal_error", out.refined.equality},
                               {"replay_strays", out.replay.strays},
+                              {"rows_between_knots", out.result.rows_between},
                               {"starts", out.starts}};
   if (seed > 0) json["seed"] = seed;
   if (out.result.status != OptimizeStatus::solved) {
@@ -107,57 +172,88 @@ nlohmann::ordered_json to_json(const ProblemFile& file, const Outcome& out, int 
   return json;
 }
 
-void print(const ProblemFile& file, const Outcome& out, int seed) {
-  const std::string title = seed > 0 ? formatted("%s, seed %d", file.name.c_str(), seed) : file.name;
-  std::printf("%s: %s after %d iterations, start %d, %.2f s; cost %.6g\n", title.c_str(),
+void print(const OptimizeTask& task, const Outcome& out, int seed) {
+  const std::string title = seed > 0 ? formatted("%s, seed %d", task.name.c_str(), seed) : task.name;
+  std::printf("%s: %s after %d iterations, start %d, %.3f s; cost %.6g\n", title.c_str(),
               std::string(to_string(out.result.status)).c_str(), out.result.iterations, out.starts, out.seconds,
               out.result.cost);
   if (out.result.violation > 0.0)
     std::printf("  worst constraint: %s at knot %d, %.2e\n", out.result.name.c_str(), out.result.knot,
                 out.result.violation);
-  std::printf("  played with hard contact: goal missed by %.2e; at a %dth of the step by %.2e\n", out.replay.equality,
-              kRefine, out.refined.equality);
+  std::printf("  played: goal missed by %.2e, at a %dth of the step by %.2e; overlap between knots %.2e%s\n",
+              out.replay.equality, kRefine, out.refined.equality, out.refined.between,
+              out.reached ? "" : "   GOAL MISSED");
+}
+
+void print(const std::string& name, const Tally& tally, bool json) {
+  const double seconds = median(tally.seconds);
+  const int iterations = median(tally.iterations);
+  if (json) {
+    std::printf("%s\n", nlohmann::ordered_json{{"name", name},
+                                               {"seeds", tally.count},
+                                               {"reached", tally.reached},
+                                               {"reached_with_one_start", tally.reached_at_once},
+                                               {"median_seconds", seconds},
+                                               {"median_iterations", iterations}}
+                            .dump()
+                            .c_str());
+    return;
+  }
+  std::printf("%s: %d of %d seeds reach the goal, %d with one start; median %.3f s, %d iterations\n", name.c_str(),
+              tally.reached, tally.count, tally.reached_at_once, seconds, iterations);
 }
 
 /// The plan's motion as a recording or a page.
-void write_motion(const OptimizeArguments& arguments, const ProblemFile& file, const Plan& plan) {
+void write_motion(const OptimizeArguments& arguments, const OptimizeTask& task, const Plan& plan) {
   if (arguments.record.empty() && arguments.html.empty()) return;
-  const World& world = file.dynamics->world();
   Audience audience(arguments.html, false, 0);
   RecordingOptions options;
   options.made_by.command = "optimize " + arguments.problem;
   if (audience.is_there()) options.listener = &audience;
-  RecordingWriter recording(world, arguments.record, options);
-  for (std::size_t k = 0; k < plan.x.size(); ++k)
-    recording.add(static_cast<int>(k), {plan.x[k].head(world.nq()), plan.x[k].tail(world.nv())});
+  WorldOptions pace = task.display.options();
+  pace.time_step = task.problem.horizon().time_steps[0];
+  RecordingWriter recording(task.display.with_options(pace), arguments.record, options);
+  for (std::size_t k = 0; k < plan.x.size(); ++k) recording.add(static_cast<int>(k), task.shown(plan.x[k]));
   recording.finish();
   audience.write_page();
 }
 
+/// False if a solve misses its goal.
+bool solve_all_seeds(const Source& source, const OptimizeArguments& arguments) {
+  bool all_reached = true;
+  Tally tally;
+  for (int seed = arguments.seeds == 0 ? 0 : 1; seed <= arguments.seeds; ++seed) {
+    OptimizeTask task = source.task();
+    if (seed > 0) disturb(task, seed);
+    const Outcome out = solve(task, arguments.progress);
+    tally.add(out);
+    all_reached = all_reached && out.reached;
+    if (arguments.json) std::printf("%s\n", to_json(task, out, seed).dump().c_str());
+    if (!arguments.json) print(task, out, seed);
+    std::fflush(stdout);
+    if (seed <= 1) write_motion(arguments, task, out.result.plan);
+    if (interrupted_by() != 0) break;
+  }
+  if (arguments.seeds > 0) print(source.name, tally, arguments.json);
+  // of many starts one may fail in twenty
+  return arguments.seeds > 0 ? 20 * tally.reached >= 19 * tally.count : all_reached;
+}
+
 int optimize(const OptimizeArguments& arguments) {
-  const std::vector<std::filesystem::path> files = problem_files(arguments);
-  if (files.size() > 1 && !(arguments.record.empty() && arguments.html.empty()))
+  const std::vector<Source> sources = sources_of(arguments);
+  if (sources.size() > 1 && !(arguments.record.empty() && arguments.html.empty()))
     throw InputError("--html", "and --record are for one problem");
   if (arguments.seeds < 0) throw InputError("--seeds", "must not be negative");
   const InterruptGuard guard;
-  bool all_solved = true;
-  for (const std::filesystem::path& path : files) {
-    for (int seed = arguments.seeds == 0 ? 0 : 1; seed <= arguments.seeds; ++seed) {
-      ProblemFile file = load_problem(path);
-      if (seed > 0) disturb(file, seed);
-      const Outcome out = solve(file, arguments.progress);
-      all_solved = all_solved && out.result.status == OptimizeStatus::solved;
-      if (arguments.json) std::printf("%s\n", to_json(file, out, seed).dump().c_str());
-      if (!arguments.json) print(file, out, seed);
-      std::fflush(stdout);
-      if (seed <= 1) write_motion(arguments, file, out.result.plan);
-      if (interrupted_by() != 0) {
-        std::fprintf(stderr, "tangere optimize: interrupted; the plan is the last iterate\n");
-        return 128 + interrupted_by();
-      }
+  bool all_reached = true;
+  for (const Source& source : sources) {
+    all_reached = solve_all_seeds(source, arguments) && all_reached;
+    if (interrupted_by() != 0) {
+      std::fprintf(stderr, "tangere optimize: interrupted; the plan is the best iterate\n");
+      return 128 + interrupted_by();
     }
   }
-  return all_solved ? kExitOk : kExitFailed;
+  return all_reached ? kExitOk : kExitFailed;
 }
 
 }  // namespace

@@ -23,6 +23,20 @@ class Judge {
  public:
   explicit Judge(const OptimalControl& problem) : problem_(problem), memory_(problem.dynamics()) {}
 
+  /// The worst inequality that holds between knots, at one of their states.
+  double between(int knot, const VectorX& x, const VectorX& u) {
+    double worst = 0.0;
+    memory_.forget();
+    const Knot at{knot, 0.0, 0.0, x, u, problem_.dynamics(), memory_};
+    for (const Term& term : problem_.terms()) {
+      if (!term.between_knots || knot < term.first || knot > term.last) continue;
+      value_.setZero(term.function->size());
+      term.function->evaluate(at, value_, nullptr);
+      worst = std::max(worst, value_.maxCoeff());
+    }
+    return worst;
+  }
+
   void look(int knot, double time, const VectorX& x, const VectorX& u, bool between, Verification& out) {
     memory_.forget();
     const Knot at{knot, time, 0.0, x, u, problem_.dynamics(), memory_};
@@ -45,6 +59,24 @@ class Judge {
   VectorX value_;
 };
 
+/// The worst inequality that holds between knots, on the plan's own motion.
+double worst_between(const OptimalControl& problem, const Plan& plan, const VerifyOptions& options, Judge& judge) {
+  const int num_steps = problem.num_steps();
+  const std::unique_ptr<Stepper> stepper = problem.dynamics().stepper(problem.horizon().time_steps, options.contact);
+  double worst = 0.0;
+  VectorX x;
+  const VectorX none = VectorX::Zero(problem.dynamics().nu());
+  for (int k = 0; k <= num_steps; ++k) {
+    worst = std::max(worst, judge.between(k, plan.x[k], k < num_steps ? plan.u[k] : none));
+    for (int i = 1; i < options.refine && k < num_steps; ++i) {
+      const double tau = static_cast<double>(i) / options.refine;
+      if (!stepper->between(k, 0, plan.x[k], plan.u[k], tau, x, nullptr, nullptr)) return worst;
+      worst = std::max(worst, judge.between(k, x, plan.u[k]));
+    }
+  }
+  return worst;
+}
+
 }  // namespace
 
 void VerifyOptions::verify() const {
@@ -62,6 +94,9 @@ Verification verify(const OptimalControl& problem, const Plan& plan, const Verif
   const std::unique_ptr<Stepper> stepper = dynamics.stepper(time_steps, options.contact);
   Verification out;
   Judge judge(problem);
+  const auto& terms = problem.terms();
+  if (std::any_of(terms.begin(), terms.end(), [](const Term& term) { return term.between_knots; }))
+    out.between = worst_between(problem, plan, options, judge);
   VectorX x = problem.horizon().start;
   VectorX next, away, u;
   double time = 0.0;

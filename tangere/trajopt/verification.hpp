@@ -28,6 +28,9 @@ struct Verification {
   /// The worst equality and inequality along the played motion; inequalities between the knots too.
   double equality = 0.0;
   double inequality = 0.0;
+  /// The worst of those inequalities that hold between knots (Term::between_knots), on the plan's own motion: at
+  /// `refine` - 1 states of each of its steps, and at the knots.
+  double between = 0.0;
   std::string name;
 };
 
