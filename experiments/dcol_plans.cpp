@@ -1,6 +1,7 @@
 /// DCOL's three trajectories: the piano mover, the quadrotor in a hallway, the cone through an opening. Dynamics by the
 /// classical Runge-Kutta method with controls held, attitudes as modified Rodrigues parameters p = e tan(φ / 4),
-/// quadratic costs and a goal as the paper's scripts have them; from the paper's naive starts: controls of noise.
+/// quadratic costs and a goal as the paper's scripts have them; from the paper's naive starts, controls of noise; the
+/// quadrotor and the cone with the reference, a straight line through everything, as states.
 ///
 ///   R = I + (8 [p]² + 4 (1 - p²) [p]) / (1 + p²)²,   ṗ = ¼ B ω,   B = (1 - p²) I + 2 [p] + 2 p pᵀ,   B⁻¹ = Bᵀ / (1 +
 ///   p²)²
@@ -280,9 +281,9 @@ OptimizeTask dcol_quadrotor() {
   noise.segment<3>(6).setConstant(0.01);
   return {.name = "quadrotor",
           .problem = problem,
-          .options = {.barrier = 10.0, .slack = 1.0},
-          .restarts = {.least_regularisation = {}},
-          .guess = {.u = noisy(hover, kSteps, 1e-4, 1)},
+          .options = {.barrier = 1.0, .slack = 1.0, .penalty = 1e3, .progress = 1e-4},
+          .restarts = {.noise = 1e-4, .state_noise = 0.5, .least_regularisation = {}},
+          .guess = {.x = line(start, goal, kSteps), .u = noisy(hover, kSteps, 1e-4, 1)},
           .start_noise = noise,
           .control_noise = 5e-8,
           .display = display_of(drone, obstacles.colliders, obstacles.poses),
@@ -315,9 +316,9 @@ OptimizeTask dcol_cone() {
   noise.segment<3>(6).setConstant(0.02);
   return {.name = "cone",
           .problem = problem,
-          .options = {.barrier = 1.0, .slack = 1.0},
-          .restarts = {.least_regularisation = {}},
-          .guess = {.u = noisy(VectorX::Zero(6), kSteps, 0.01, 2)},
+          .options = {.barrier = 1.0, .slack = 1.0, .penalty = 1e4, .progress = 1e-4},
+          .restarts = {.count = 10, .state_noise = 0.5, .least_regularisation = {}},
+          .guess = {.x = line(start, goal, kSteps), .u = noisy(VectorX::Zero(6), kSteps, 0.01, 2)},
           .start_noise = noise,
           .control_noise = 5e-4,
           .display = display_of(cone, wall.colliders, wall.poses),

@@ -30,6 +30,15 @@ constexpr double kMostRegularisation = 1e10;
 constexpr double kSmallDefect = 1e-3;
 /// A round is over where its own errors are below this part of μ.
 constexpr double kRoundError = 10.0;
+/// Bounds that are wide beyond need do not make the gradient's tolerance tighter.
+constexpr double kMostGradientScale = 10.0;
+/// A round that is not the last is over when two steps in a row gain less than this part of the merit.
+constexpr double kSlowProgress = 1e-3;
+/// Steps that change the merit by less than this part of it are rounding; so many of them end a solve, where the
+/// gradient is within this factor of its tolerance.
+constexpr double kRounding = 1e-11;
+constexpr int kRoundingSteps = 3;
+constexpr double kRoundingGradient = 1e3;
 constexpr double kMostMeritWeight = 1e10;
 constexpr double kDefectWeight = 1e3;
 /// Of the merit's size: below it every step must go down.
@@ -73,7 +82,8 @@ Optimizer::Memory::Memory(OptimalControl p, OptimizerOptions o)
       options(std::move(o)),
       workers(problem.dynamics(), options.num_threads),
       rows(problem, inserted),
-      scale(scale_of_controls(problem)) {
+      scale(scale_of_controls(problem)),
+      gradient_scale(scale.cwiseMin(kMostGradientScale)) {
   const Dynamics& dynamics = problem.dynamics();
   const int num_steps = problem.num_steps();
   const int ndx = dynamics.ndx();
@@ -163,7 +173,7 @@ void Optimizer::Memory::start(const Guess& guess) {
 
 /// Defects and rows of the iterate by the dynamics of the phase.
 bool Optimizer::Memory::enter_phase(Place& bad) {
-  round_iterations = slow = slow_errors = 0;
+  round_iterations = slow = rounding_steps = slow_errors = 0;
   last_error = std::numeric_limits<double>::infinity();
   is_linear_fresh = has_fresh_jacobians = first_trial_held = has_best = false;
   history.clear();
@@ -196,7 +206,8 @@ bool Optimizer::Memory::linearise(Place& bad) {
 /// The quadratics of the iterate; answers with the Lagrangian's gradient.
 double Optimizer::Memory::assemble(const Totals& /*now*/) {
   internal::assemble(rows, points, linear, weights, workers, hessians, stages);
-  return internal::lagrangian_gradient(points, linear, rows, weights, stages, scale, problem.free_start(), costates);
+  return internal::lagrangian_gradient(points, linear, rows, weights, stages, gradient_scale, problem.free_start(),
+                                       costates);
 }
 
 Iteration Optimizer::Memory::row_of(const Totals& now, double gradient) const {
@@ -224,9 +235,11 @@ double Optimizer::Memory::round_error(const Totals& now, double gradient) const 
 /// Where its own problem is solved to a few μ, or nothing much is gained any more.
 bool Optimizer::Memory::round_is_over(const Totals& now, double gradient) const {
   if (round_iterations >= options.max_round_iterations) return true;
-  if (round_iterations > 0 && slow >= 2 && now.worst_defect <= options.constraint_tolerance) return true;
   // the last rounds must be good enough for the whole
   const bool is_last = weights.barrier <= least_barrier(options);
+  const bool may_end_early = options.progress > 0.0 || !is_last || rounding_steps >= kRoundingSteps;
+  if (round_iterations > 0 && slow >= 2 && may_end_early && now.worst_defect <= options.constraint_tolerance)
+    return true;
   const double enough = is_last ? 0.5 * options.tolerance : std::max(kRoundError * weights.barrier, options.tolerance);
   return round_error(now, gradient) <= enough;
 }
@@ -247,7 +260,7 @@ bool Optimizer::Memory::next_round(const Totals& now, Place& bad) {
   weights.merit = 0.0;
   history.clear();
   regularisation = std::max(regularisation, options.least_regularisation);
-  round_iterations = slow = slow_errors = 0;
+  round_iterations = slow = rounding_steps = slow_errors = 0;
   last_error = std::numeric_limits<double>::infinity();
   if (in_last_phase()) return ++round < options.max_rounds && hopeless_rounds < 2;
   ++phase;
@@ -354,7 +367,9 @@ bool Optimizer::Memory::search(const Totals& now, Iteration& row) {
     if (!(next <= history.reference(kSmallChange * size) + 1e-4 * alpha * slope + rounding)) continue;
     internal::move_multipliers(points, step, alpha, weights.barrier, linear);
     std::swap(points, trial);
-    slow = merit - next < options.progress * size ? slow + 1 : 0;
+    const double gain = merit - next;
+    slow = gain < (options.progress > 0.0 ? options.progress : kSlowProgress) * size ? slow + 1 : 0;
+    rounding_steps = std::abs(gain) <= kRounding * size ? rounding_steps + 1 : 0;
     row.step = alpha;
     first_trial_held = row.trials == 1;
     is_linear_fresh = false;
@@ -454,8 +469,9 @@ const OptimizeResult& Optimizer::Memory::run(bool warm, double most_seconds, con
     keep_best(now);
     Iteration row = row_of(now, gradient);
     const bool settled = options.progress > 0.0 && slow >= 2 && weights.barrier <= options.tolerance;
-    const bool stationary =
-        settled || (gradient <= options.tolerance && now.worst_product + weights.barrier <= options.tolerance);
+    const bool is_rounded = rounding_steps >= kRoundingSteps && weights.barrier <= least_barrier(options);
+    const double enough = is_rounded ? kRoundingGradient * options.tolerance : options.tolerance;
+    const bool stationary = settled || (gradient <= enough && now.worst_product + weights.barrier <= options.tolerance);
     const bool solved = in_last_phase() && feasible(now) && stationary;
     const bool out_of_time = result.iterations >= options.max_iterations || seconds() > time_limit;
     bool stepped = false;
@@ -485,6 +501,11 @@ const OptimizeResult& Optimizer::Memory::run(bool warm, double most_seconds, con
     if (!more && !feasible(now) && options.steps == TrialSteps::hybrid && !was_restored)
       more = restore(callback, stopped);
     if (stopped) return finish(OptimizeStatus::stopped, {});
+    // a plan that is feasible at the knots may still go through something between them
+    if (!more && feasible(now) && has_violations_between()) {
+      more = true;
+      round = 0;
+    }
   }
   return finish(OptimizeStatus::stalled, {});
 }

@@ -22,12 +22,29 @@ MatrixX noisy_controls(const OptimalControl& problem, const Guess& guess, double
   return u;
 }
 
+/// The guess's states with a bump per coordinate.
+MatrixX bent_states(const OptimalControl& problem, const Guess& guess, double noise, Random& random) {
+  constexpr double kPi = 3.14159265358979323846;
+  const Dynamics& dynamics = problem.dynamics();
+  VectorX height(dynamics.ndx()), bump, x;
+  for (double& entry : height) entry = noise * random.normal();
+  MatrixX out = guess.x;
+  for (int k = 0; k < out.cols(); ++k) {
+    bump = std::sin(kPi * k / problem.num_steps()) * height;
+    dynamics.plus(guess.x.col(k), bump, x);
+    out.col(k) = x;
+  }
+  return out;
+}
+
 }  // namespace
 
 void RestartOptions::verify() const {
   if (count < 1) throw InputError("count", "must be at least 1, got " + std::to_string(count));
   if (!(noise >= 0.0 && std::isfinite(noise)))
     throw InputError("noise", "must be finite and not negative, got " + internal::to_text(noise));
+  if (!(state_noise >= 0.0 && std::isfinite(state_noise)))
+    throw InputError("state_noise", "must be finite and not negative, got " + internal::to_text(state_noise));
   for (const double least : least_regularisation)
     if (!(least >= 0.0))
       throw InputError("least_regularisation", "must not be negative, got " + internal::to_text(least));
@@ -41,6 +58,8 @@ OptimizeResult solve_with_restarts(Optimizer& optimizer, const RestartOptions& o
   for (int i = 0; i < options.count; ++i) {
     Guess start = guess;
     if (i > 0 || options.noisy_first) start.u = noisy_controls(optimizer.problem(), guess, options.noise, random);
+    if (i > 0 && guess.x.size() > 0 && options.state_noise > 0.0)
+      start.x = bent_states(optimizer.problem(), guess, options.state_noise, random);
     if (!options.least_regularisation.empty())
       optimizer.set_least_regularisation(options.least_regularisation[i % options.least_regularisation.size()]);
     const OptimizeResult& result = optimizer.solve(start, callback);

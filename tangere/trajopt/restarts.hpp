@@ -16,6 +16,9 @@ struct RestartOptions {
   /// second start on, and from the first on if `noisy_first`.
   double noise = 0.02;
   bool noisy_first = false;
+  /// Standard deviation of a bump, highest in the middle of the time, that is added to each tangent coordinate of the
+  /// guess's states from the second start on.
+  double state_noise = 0.0;
   std::uint64_t seed = 1;
   /// Least regularisation of the starts, one after the other and again from the first; the optimiser's own if empty.
   std::vector<double> least_regularisation = {1.0, 0.1, 0.01};

@@ -25,15 +25,21 @@ bool Curvature::find(const OptimalControl& problem, const Transcription& rows, c
                      const std::vector<KnotLinear>& linear, const Multipliers& weights,
                      const std::vector<VectorX>& costates, Stepper& stepper, Workers& workers) {
   constexpr double kStep = 1e-6;
+  // of the largest: inequalities that do not press have no curvature worth its cost
+  constexpr double kLeastMultiplier = 1e-5;
   const Dynamics& dynamics = problem.dynamics();
   const int ndx = dynamics.ndx();
   const int nu = dynamics.nu();
+  double largest = 0.0;
+  for (const KnotLinear& knot_rows : linear)
+    if (knot_rows.z.size() > 0) largest = std::max(largest, knot_rows.z.maxCoeff());
+  const GradientWeights counted{weights.penalty, kLeastMultiplier * largest};
   workers.run(rows.num_knots(), [&](int k, int thread) {
     Thread& own = threads_[thread];
     const bool has_control = k + 1 < rows.num_knots();
     const auto gradient_at = [&](const VectorX& x, const VectorX& u, VectorX& out) {
       out.setZero();
-      rows.add_gradient(k, x, u, points[k], linear[k], weights.penalty, workers.memory(thread), own.rows, out);
+      rows.add_gradient(k, x, u, points[k], linear[k], counted, workers.memory(thread), own.rows, out);
       if (!has_control) return true;
       if (!stepper.linearize(k, thread, x, u, own.next, own.A, own.B)) return false;
       out.head(ndx).noalias() += own.A.transpose() * costates[k + 1];

@@ -6,6 +6,9 @@
 namespace tangere::internal {
 namespace {
 
+/// The gradient is relative to its terms where these are larger.
+constexpr double kLargeTerms = 100.0;
+
 /// Adds a JᵀJ of a row to H (lower triangle), where it is not zero.
 void add_square(const RowMatrixX& J, int row, double a, MatrixX& H) {
   const auto entries = J.row(row);
@@ -156,8 +159,7 @@ double lagrangian_gradient(const std::vector<KnotPoint>& points, const std::vect
                            const Transcription& problem, const Multipliers& weights, const std::vector<LqStage>& stages,
                            const VectorX& scale, std::span<const int> free_start, std::vector<VectorX>& costates) {
   double largest = 0.0;
-  double multipliers = 0.0;
-  double count = 0.0;
+  double terms = 0.0;
   for (int k = problem.num_knots() - 1; k >= 0; --k) {
     const KnotPoint& point = points[k];
     const KnotLinear& rows = linear[k];
@@ -172,19 +174,19 @@ double lagrangian_gradient(const std::vector<KnotPoint>& points, const std::vect
       const double change = rows.z[i] - slope_of_inequality(point, rows, i, weights.barrier);
       p += change * rows.h.row(i).head(ndx).transpose();
       g_u += change * rows.h.row(i).tail(nu).transpose();
-      multipliers += rows.z[i];
     }
-    count += static_cast<double>(point.h.size());
     if (k + 1 < problem.num_knots()) {
+      terms = std::max(terms, g_u.cwiseProduct(scale).lpNorm<Eigen::Infinity>());
       p.noalias() += stages[k].A.transpose() * costates[k + 1];
       g_u.noalias() += stages[k].B.transpose() * costates[k + 1];
+      for (int i = 0; i < nu; ++i)
+        for (int j = 0; j < ndx; ++j)
+          terms = std::max(terms, std::abs(stages[k].B(j, i) * costates[k + 1][j]) * scale[i]);
       largest = std::max(largest, g_u.cwiseProduct(scale).lpNorm<Eigen::Infinity>());
     }
-    multipliers += p.lpNorm<1>();
-    count += static_cast<double>(ndx);
   }
   for (const int i : free_start) largest = std::max(largest, std::abs(costates[0][i]));
-  return largest / std::max(1.0, multipliers / std::max(1.0, count) / 100.0);
+  return largest / std::max(1.0, terms / kLargeTerms);
 }
 
 }  // namespace tangere::internal

@@ -75,8 +75,8 @@ void complete(const Transcription& problem, const std::vector<KnotPoint>& points
                             const std::vector<KnotLinear>& linear, const Multipliers& weights);
 
 /// The gradient of the Lagrangian in the controls and in free coordinates of the start, its costates (left in
-/// `costates`) eliminated; the largest entry times the controls' scale, over the size of the multipliers where that is
-/// above 100.
+/// `costates`) eliminated; the largest entry times the controls' scale, over a hundredth of its largest term where that
+/// is above 1: terms that are large cancel to rounding at best.
 [[nodiscard]] double lagrangian_gradient(const std::vector<KnotPoint>& points, const std::vector<KnotLinear>& linear,
                                          const Transcription& problem, const Multipliers& weights,
                                          const std::vector<LqStage>& stages, const VectorX& scale,

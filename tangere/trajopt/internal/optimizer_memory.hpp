@@ -28,6 +28,7 @@ struct Optimizer::Memory {
   internal::Transcription rows;
   /// The size of a control: half of its range, or 1.
   VectorX scale;
+  VectorX gradient_scale;
 
   std::vector<internal::KnotPoint> points;
   std::vector<internal::KnotPoint> trial;
@@ -60,6 +61,7 @@ struct Optimizer::Memory {
   /// Rounds in a row whose equalities did not fall at the largest penalty.
   int hopeless_rounds = 0;
   int slow = 0;
+  int rounding_steps = 0;
   /// Whether A and B of the stages, and all rows, are those of the iterate.
   bool is_linear_fresh = false;
   bool has_fresh_jacobians = false;

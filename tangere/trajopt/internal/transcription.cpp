@@ -162,14 +162,17 @@ bool Transcription::linearise(std::vector<KnotPoint>& points, std::vector<KnotLi
 }
 
 void Transcription::add_gradient(int k, const VectorX& x, const VectorX& u, const KnotPoint& point,
-                                 const KnotLinear& multipliers, double penalty, KnotMemory& memory, KnotLinear& scratch,
-                                 VectorX& gradient) const {
+                                 const KnotLinear& multipliers, const GradientWeights& weights, KnotMemory& memory,
+                                 KnotLinear& scratch, VectorX& gradient) const {
   const Knot knot = knot_at(k, x, u, memory);
   const int ndx = knot.dynamics.ndx();
   const int nu = knot.dynamics.nu();
-  const auto add = [&](const std::vector<TermRows>& terms, RowMatrixX& J, const auto& multiplier) {
+  const auto add = [&](const std::vector<TermRows>& terms, RowMatrixX& J, double least, const auto& multiplier) {
     for (const TermRows& rows : terms) {
       if (rows.is_linear) continue;
+      bool counts = false;
+      for (int i = 0; i < rows.size; ++i) counts |= std::abs(multiplier(rows.first + i)) > least;
+      if (!counts) continue;
       J.resize(rows.size, ndx + nu);
       J.setZero();
       scratch.lambda.resize(rows.size);
@@ -178,9 +181,9 @@ void Transcription::add_gradient(int k, const VectorX& x, const VectorX& u, cons
       for (int i = 0; i < rows.size; ++i) gradient += multiplier(rows.first + i) * J.row(i).transpose();
     }
   };
-  add(at(k).costs, scratch.r, [&](int i) { return at(k).weight[i] * point.r[i]; });
-  add(at(k).equalities, scratch.c, [&](int i) { return multipliers.lambda[i] + penalty * point.c[i]; });
-  add(at(k).inequalities, scratch.h, [&](int i) { return multipliers.z[i]; });
+  add(at(k).costs, scratch.r, 0.0, [&](int i) { return at(k).weight[i] * point.r[i]; });
+  add(at(k).equalities, scratch.c, 0.0, [&](int i) { return multipliers.lambda[i] + weights.penalty * point.c[i]; });
+  add(at(k).inequalities, scratch.h, weights.least_multiplier, [&](int i) { return multipliers.z[i]; });
 }
 
 Place Transcription::not_finite(const std::vector<KnotPoint>& points) const {

@@ -88,6 +88,12 @@ class Workers {
   std::vector<KnotMemory> memories_;
 };
 
+/// The penalty of equalities, and the least multiplier of inequalities that counts.
+struct GradientWeights {
+  double penalty = 0.0;
+  double least_multiplier = 0.0;
+};
+
 class Transcription {
  public:
   /// With rows between knots beside the problem's own. Both must outlive it.
@@ -112,7 +118,7 @@ class Transcription {
 
   /// The sum of rows times multipliers at (x, u), rows that are linear left out: its gradient over (dx, du).
   void add_gradient(int knot, const VectorX& x, const VectorX& u, const KnotPoint& point, const KnotLinear& multipliers,
-                    double penalty, KnotMemory& memory, KnotLinear& scratch, VectorX& gradient) const;
+                    const GradientWeights& weights, KnotMemory& memory, KnotLinear& scratch, VectorX& gradient) const;
 
  private:
   [[nodiscard]] Knot knot_at(int k, const VectorX& x, const VectorX& u, KnotMemory& memory) const;
