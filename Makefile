@@ -42,6 +42,7 @@ sanitize: packages-test test-asan test-tsan  ## all tests under the address and 
 
 experiments: build  ## the papers' experiments: was every claim met?
 	build/bin/tangere experiment all --overwrite --output build/experiments --html build/demo/experiments
+	build/bin/tangere optimize all --json | tee build/experiments/optimize.jsonl
 
 stress: packages-test compile-dev  ## millions of random pairs, scenes and motions: none may fail
 	TANGERE_STRESS_PAIRS=1000000 build/dev/bin/test_proximity --gtest_filter='ScalingStress.*'

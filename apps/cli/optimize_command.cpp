@@ -148,7 +148,8 @@ Outcome solve(const OptimizeTask& task, bool progress) {
   out.replay = verify(task.problem, out.result.plan, {.contact = contact});
   out.refined = verify(task.problem, out.result.plan, {.refine = kRefine, .contact = contact});
   const double most = std::max(kMostViolation, task.options.constraint_tolerance);
-  out.reached = out.result.violation <= most && out.replay.finite && out.replay.equality <= task.goal_tolerance && out.refined.between <= kMostBetween;
+  out.reached = out.result.violation <= most && out.replay.finite && out.replay.equality <= task.goal_tolerance &&
+                out.refined.between <= kMostBetween;
   return out;
 }
 
