@@ -455,7 +455,10 @@ const OptimizeResult& Optimizer::Memory::run(bool warm, double most_seconds, con
   uses_curvature = uses_curvature && warm;
   curvature_rests = 0;
   Place bad;
+  // what ended in rounding does so at once when nothing has changed
+  const int kept_rounding = warm && !is_shifted ? rounding_steps : 0;
   if (!enter_phase(bad)) return finish(OptimizeStatus::not_finite, bad);
+  rounding_steps = kept_rounding;
   if (!warm) start_slacks();
   for (std::size_t k = 0; k < points.size(); ++k) {
     guessed[k].x = points[k].x;
