@@ -118,7 +118,7 @@ struct Row {
   [[nodiscard]] double constant() const { return 1e3 * total() / (bodies * std::log2(bodies)); }
 };
 
-/// Of this thread, microseconds.
+/// Microseconds of this thread.
 double cpu_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -16,6 +16,7 @@
 #include "bench/support/timer.hpp"
 #include "experiments/nimble_states.hpp"
 #include "experiments/step_differences.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 
 namespace tangere::bench {
 namespace {
@@ -110,9 +111,9 @@ Figures run(const NimbleState& one) {
   measure(tasks);
 
   Figures out;
-  out.contacts = static_cast<int>(tape.problem.contacts.size());
-  out.rows = tape.problem.num_rows();
-  for (const RowSet set : tape.sets) out.clamped += set == RowSet::clamped ? 1 : 0;
+  out.contacts = static_cast<int>(tape.hard().problem.contacts.size());
+  out.rows = tape.hard().problem.num_rows();
+  for (const RowSet set : tape.hard().sets) out.clamped += set == RowSet::clamped ? 1 : 0;
   out.plain = median(plain.microseconds);
   out.taped = median(taped.microseconds);
   out.jacobians = median(jacobians.microseconds);

@@ -208,7 +208,7 @@ Statistics over_pairs(const Measurement& m, Query query, int combination = -1, b
   return statistics(std::move(sample));
 }
 
-/// What the gradient or the Jacobian adds to alpha.
+/// Time that the gradient or the Jacobian adds to alpha.
 Statistics extra(const Measurement& m, Query query) { return statistics(m.extra[query]); }
 
 void print_ratio(const char* where, const Measurement& m) {

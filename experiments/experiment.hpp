@@ -31,13 +31,13 @@ struct Outcome {
   std::vector<Film> films{};
 };
 
-/// What a run of an experiment is given.
+/// Arguments of a run of an experiment.
 struct Request {
   /// The folder with our scene files.
   std::filesystem::path scenes;
   /// Of experiments that repeat themselves: how often in every cell of their table. 0: as often as the paper.
   int runs = 0;
-  /// What earlier runs found out, and where this one's findings go.
+  /// Findings of earlier runs, and where this one's findings go.
   ResultLog& log;
   /// Whether films are wanted: they are runs of their own.
   bool films = false;

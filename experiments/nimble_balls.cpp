@@ -21,7 +21,7 @@ World two_balls(double time_step, BounceMode bounce) {
                       .shapes = {{.name = name, .shape = ball, .friction = 0.0, .restitution = 1.0}}},
                      {.name = name, .type = JointType::prismatic, .axis = Vector3::UnitX()});
   WorldOptions options{.time_step = time_step};
-  options.contact.bounce = bounce;
+  options.hard.bounce = bounce;
   return World(builder.build(), {}, options);
 }
 

@@ -10,6 +10,7 @@
 #include "experiments/experiment.hpp"
 #include "experiments/nimble_states.hpp"
 #include "experiments/step_differences.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 
 namespace tangere::experiments {
 namespace {
@@ -66,7 +67,7 @@ Figures figures_of(const World& world, const State& start) {
     (void)step(world, state, u, workspace, next, &tape);
     (void)step_jacobians(world, tape, workspace, closed_form);
   });
-  out.contacts = tape.problem.contacts.size();
+  out.contacts = tape.hard().problem.contacts.size();
   StepDifferences differences(world, state, u, warm);
   out.central = median_time(21, [&] { differences.central(central); });
   out.ridders = median_time(5, [&] { differences.ridders(ridders); });

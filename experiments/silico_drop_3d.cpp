@@ -133,7 +133,7 @@ Outcome silico_drop_heap(const Request& request) {
     cells = run_grid(name, kHeapFrequencies, kDropRelaxations, runs, request.log, [&](double frequency, double kappa) {
       WorldOptions options = smooth_options(frequency, kappa);
       options.smooth.warm_start = true;
-      options.smooth.margin = SmoothOptions{}.margin;
+      options.smooth.margin = SmoothContact{}.margin;
       Random random(31);
       RunCount count;
       for (int run = 0; run < runs; ++run) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tangere/multibody/configuration.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 
 namespace tangere::experiments {
 namespace {
@@ -23,14 +24,14 @@ StepDifferences::StepDifferences(const World& world, State state, VectorX u, War
 }
 
 bool StepDifferences::keeps(const StepResult& result) const {
-  const ContactProblem& taped = tape_.problem;
+  const ContactProblem& taped = tape_.hard().problem;
   if (result.rows.size() != taped.rows.size() || result.contacts.size() != taped.contacts.size()) return false;
   for (std::size_t c = 0; c < taped.contacts.size(); ++c)
     if (result.contacts[c].feature_A != taped.contacts[c].feature_A ||
         result.contacts[c].feature_B != taped.contacts[c].feature_B)
       return false;
   for (std::size_t r = 0; r < taped.rows.size(); ++r)
-    if (result.sets[r] != tape_.sets[r] || result.rows[r].gain != taped.rows[r].gain) return false;
+    if (result.sets[r] != tape_.hard().sets[r] || result.rows[r].gain != taped.rows[r].gain) return false;
   return true;
 }
 

@@ -5,7 +5,8 @@
 
 Dependencies point one way (docs/architecture.md). Every `#include "tangere/<module>/..."` of tangere/, apps/ and python/
 must name a module that the including one is allowed to see. A header below an `internal/` folder is for its own
-module alone. A header that is installed (tangere/public_headers.txt) includes installed headers only. Exit code 1 and one line per finding otherwise.
+module alone. A header that is installed (tangere/public_headers.txt) includes installed headers only. Sources that a page of docs/ names exist. Exit
+code 1 and one line per finding otherwise.
 """
 
 import re
@@ -29,6 +30,7 @@ DIRECT = {
 SUFFIXES = {".hpp", ".cpp", ".h", ".cc"}
 PUBLIC_HEADERS = Path("tangere/public_headers.txt")
 PRIVATE_REMARK = re.compile(r"private to", re.IGNORECASE)
+SOURCE_IN_PAGE = re.compile(r"`([a-z_0-9]+(?:/[a-z_0-9]+)+\.(?:hpp|cpp))`")
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 
@@ -66,6 +68,16 @@ def check_public_headers(root, public):
             match = INCLUDE.match(line)
             if match and match.group(1).startswith("tangere/") and match.group(1) not in public | generated:
                 yield f"{name}:{number}: an installed header must not include {match.group(1)}, which is not installed"
+
+
+def check_page(root, path):
+    """Sources in backticks are paths below the root, tangere/, a module of it, or tests/."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        for name in SOURCE_IN_PAGE.findall(line):
+            places = [root / name, root / "tangere" / name, root / "tests" / name]
+            places += (root / "tangere").glob(f"*/{name}")
+            if not any(place.exists() for place in places):
+                yield f"{path.relative_to(root)}:{number}: there is no {name}"
 
 
 def check_file(path, relative):
@@ -107,6 +119,8 @@ def main():
     public = public_headers(root)
     if public is not None:
         findings += check_public_headers(root, public)
+    for page in sorted((root / "docs").rglob("*.md")):
+        findings += check_page(root, page)
     if num_files == 0:
         findings.append(f"no sources found under {root}")
     for finding in findings:

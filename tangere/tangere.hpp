@@ -34,6 +34,7 @@
 #include "tangere/multibody/kinematics_derivatives.hpp"
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/multibody/model.hpp"
+#include "tangere/multibody/model_error.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
 #include "tangere/multibody/parameters.hpp"
 #include "tangere/multibody/points.hpp"
@@ -64,7 +65,6 @@
 // files
 #include "tangere/io/mesh_file.hpp"
 #include "tangere/io/problem_file.hpp"
-#include "tangere/io/query.hpp"
 #include "tangere/io/recording.hpp"
 #include "tangere/io/recording_export.hpp"
 #include "tangere/io/recording_page.hpp"

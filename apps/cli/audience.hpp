@@ -1,6 +1,6 @@
 #pragma once
 
-/// Those who watch a run besides its recording: a page that is written at its end, browsers that look on while it goes.
+/// Watchers of a run besides its recording: a page that is written at its end, browsers that look on while it goes.
 
 #include <chrono>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What this program was built with, and what is around it.
+/// The tools this program was built with, and the machine around it.
 
 #include <string>
 #include <utility>

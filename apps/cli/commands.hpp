@@ -44,7 +44,7 @@ struct InspectArguments {
   bool json = false;
   /// Empty: describe the robot; `urdf`, `mjcf`: write it as such a file.
   std::string export_as;
-  /// Where to; empty: standard output.
+  /// The file to write; empty: standard output.
   std::string output;
   /// The state to evaluate at: coordinates, or the name of a keyframe. None of them: no evaluation.
   std::vector<double> q;
@@ -60,7 +60,7 @@ struct SimulateArguments {
   std::string contact = "lcp";
   std::optional<double> kappa;
   std::optional<int> points;
-  /// Of the scene if not given.
+  /// The scene's if not given.
   std::optional<double> time_step;
   int steps = 1000;
   /// Disturbs the velocities of the start.
@@ -85,7 +85,7 @@ struct SimulateArguments {
   std::string html;
   /// Serve the run to browsers while it goes, at most in real time.
   bool live = false;
-  /// Of the server; 0: any.
+  /// The server's port; 0: any.
   std::uint16_t port = 0;
   bool check_gradients = false;
   bool json = false;
@@ -130,7 +130,7 @@ struct ExperimentArguments {
   std::string name;
   /// The folder with our scene files; empty: found.
   std::string scenes;
-  /// Where results go as they come, and pictures.
+  /// The folder of results, as they come, and of pictures.
   std::string output = "tangere-experiments";
   /// In every cell of a table; 0: as many as the paper.
   int runs = 0;

@@ -16,7 +16,8 @@ using Controls = std::vector<VectorX>;
 /// if the first has any. InputError naming the file and the line (or the place in the list).
 [[nodiscard]] Controls load_controls(const std::string& file, int nu);
 
-/// What holds the servos where they are: u for which an actuator with stiffness has no output; 0 for the others.
+/// Controls that hold the servos where they are: u for which an actuator with stiffness has no output; 0 for the
+/// others.
 [[nodiscard]] VectorX holding_control(const World& world, const VectorX& q);
 
 }  // namespace tangere::cli

@@ -15,7 +15,7 @@ struct DemoRun {
   std::string recording;
   int num_steps = 0;
   double simulated_seconds = 0.0;
-  /// Of the steps alone.
+  /// Seconds of the steps alone.
   double wall_seconds = 0.0;
   int most_contacts = 0;
   GradientReport gradients;

@@ -8,7 +8,7 @@
 namespace tangere::cli {
 
 struct NamedFile {
-  /// Of the argument.
+  /// Name of the argument.
   std::string name;
   /// Empty: there is none.
   std::string file;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Where the files are that belong to the command.
+/// Places of the files that belong to the command.
 
 #include <filesystem>
 #include <string>

@@ -15,7 +15,7 @@ struct GalleryEntry {
   /// An SVG to show; empty: the page itself, in small, if it is a recording's.
   std::string picture{};
   bool is_recording = false;
-  /// Of a page that is no recording's: a recording's page to show in its place.
+  /// For a page that is no recording's: a recording's page to show in its place.
   std::string shown{};
 };
 
@@ -28,7 +28,7 @@ struct Gallery {
 };
 
 [[nodiscard]] std::string gallery_page(const Gallery& gallery);
-/// What an experiment claims and found.
+/// Claim and findings of an experiment.
 struct ResultPage {
   std::string title;
   std::string claim;

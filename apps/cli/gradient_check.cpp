@@ -9,6 +9,8 @@
 #include "tangere/contact/scene/row_scales.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/sim/actuation.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
+#include "tangere/sim/tape/smooth_tape.hpp"
 
 namespace tangere::cli {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 /// First differences to try in q (m, rad) and in v; in u as much as moves velocities by the latter.
 constexpr double kFirstPosition = 1e-3;
 constexpr double kFirstVelocity = 1e-1;
-/// Where sets still change with this part of a unit, they tie.
+/// Sets that still change with this part of a unit tie.
 constexpr double kTie = 1e-8;
 /// Halvings of the difference, extrapolated to zero (Ridders).
 constexpr int kLevels = 7;
@@ -43,10 +45,10 @@ bool same_pairs(std::span<const Contact> a, std::span<const Contact> b) {
   });
 }
 
-/// Of hard contact: the same contacts, rows and sets.
+/// Hard contact: the same contacts, rows and sets.
 bool same_rows(const Tape& moved, const Tape& tape) {
-  const ContactProblem& made = moved.problem;
-  const ContactProblem& problem = tape.problem;
+  const ContactProblem& made = moved.hard().problem;
+  const ContactProblem& problem = tape.hard().problem;
   if (made.contacts.size() != problem.contacts.size() || made.rows.size() != problem.rows.size()) return false;
   for (std::size_t c = 0; c < problem.contacts.size(); ++c) {
     const Contact& a = made.contacts[c];
@@ -60,17 +62,17 @@ bool same_rows(const Tape& moved, const Tape& tape) {
     const Row& b = problem.rows[r];
     const bool bounce_alike =
         (a.restitution > 0.0) == (b.restitution > 0.0) && (a.restitution_kept < 1.0) == (b.restitution_kept < 1.0);
-    if (moved.sets[r] != tape.sets[r] || a.kind != b.kind || a.dof != b.dof || a.coefficient != b.coefficient ||
-        a.gain != b.gain || !bounce_alike)
+    if (moved.hard().sets[r] != tape.hard().sets[r] || a.kind != b.kind || a.dof != b.dof ||
+        a.coefficient != b.coefficient || a.gain != b.gain || !bounce_alike)
       return false;
   }
   return true;
 }
 
-/// Likewise, in all parts of the step.
+/// The same in all parts of the step.
 bool same_parts(const Tape& moved, const Tape& tape) {
-  if (moved.num_impacts != tape.num_impacts || !same_rows(moved, tape)) return false;
-  for (int i = 0; i < tape.num_impacts; ++i)
+  if (moved.num_impacts() != tape.num_impacts() || !same_rows(moved, tape)) return false;
+  for (int i = 0; i < tape.num_impacts(); ++i)
     if (!same_rows(moved.impact(i), tape.impact(i)) || !same_rows(moved.after_impact(i), tape.after_impact(i)))
       return false;
   return true;
@@ -83,12 +85,18 @@ bool same_actuation(const World& world, const Tape& moved, const Tape& tape) {
   actuation_derivatives(world, moved.u, moved.regions, at);
   actuation_derivatives(world, tape.u, tape.regions, taped);
   if (moved.regions != tape.regions || at.d_u != taped.d_u) return false;
-  // of hard contact there may be more of another step
-  const bool hard = tape.formulation == Formulation::lcp;
-  const std::size_t parts = hard ? 2 * static_cast<std::size_t>(tape.num_impacts) : tape.parts.size();
-  if (moved.parts.size() < parts) return false;
-  for (std::size_t i = 0; i < parts; ++i)
-    if (!same_actuation(world, moved.parts[i], tape.parts[i])) return false;
+  // impacts, and the steps after them
+  if (moved.num_impacts() < tape.num_impacts()) return false;
+  for (int i = 0; i < tape.num_impacts(); ++i)
+    if (!same_actuation(world, moved.impact(i), tape.impact(i)) ||
+        !same_actuation(world, moved.after_impact(i), tape.after_impact(i)))
+      return false;
+  if (tape.formulation == Formulation::lcp) return true;
+  const std::vector<Tape>& halves = tape.smooth().halves;
+  const std::vector<Tape>& moved_halves = moved.smooth().halves;
+  if (moved_halves.size() < halves.size()) return false;
+  for (std::size_t i = 0; i < halves.size(); ++i)
+    if (!same_actuation(world, moved_halves[i], halves[i])) return false;
   return true;
 }
 

@@ -32,7 +32,7 @@ void GradientWidth::add(int number, const World& world, const Tape& tape, Worksp
     note_largest(diagnosis.num_clamped - diagnosis.rank, number, repeated);
   };
   note(tape);
-  for (int i = 0; i < tape.num_impacts; ++i) {
+  for (int i = 0; i < tape.num_impacts(); ++i) {
     note(tape.impact(i));
     note(tape.after_impact(i));
   }

@@ -34,7 +34,7 @@ struct GradientWidth {
   /// The most clamped rows that repeat others.
   Extreme repeated;
 
-  /// Of the step `number`, with those of its impacts.
+  /// Adds the step `number` and its impacts.
   void add(int number, const World& world, const Tape& tape, Workspace& workspace);
   /// Half of the steps reach as far in q; infinite without steps.
   [[nodiscard]] double median_reach_q() const;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What `tangere inspect` says about a scene: for people and for machines.
+/// The report of `tangere inspect` about a scene: for people and for machines.
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace tangere::cli {
 
-/// What a model does at a state.
+/// Dynamics of a model at a state.
 struct Evaluation {
   VectorX q;
   VectorX v;
@@ -21,7 +21,7 @@ struct Evaluation {
   double potential;
   MatrixX M;
   VectorX bias;
-  /// Of springs and dampers, which the bias has with the other sign.
+  /// Forces of springs and dampers, which the bias has with the other sign.
   VectorX passive;
 };
 

@@ -64,7 +64,7 @@ std::string dof_range(const Joint& joint) {
   return std::to_string(joint.first_v) + "-" + std::to_string(joint.first_v + joint.nv - 1);
 }
 
-/// Of joints of one limited coordinate.
+/// Joints of one limited coordinate.
 std::string limits(const Model& model, const Joint& joint) {
   if (joint.nv != 1) return "";
   const DofSpec& dof = model.dofs()[joint.first_v];
@@ -118,7 +118,7 @@ bool is_plain(const DofSpec& dof) {
          dof.friction == 0.0 && dof.stiffness == 0.0 && dof.armature == 0.0;
 }
 
-/// What limits and drives those that move; of joints of several coordinates (`hip[1]`) only those where something does.
+/// Limits and drives of joints that move; of joints of several coordinates (`hip[1]`) only those where something does.
 std::string joints(const Model& model) {
   std::vector<Row> rows = {
       {"joint", "axis", "speed", "effort", "damping", "friction", "stiffness", "armature", "follows"}};

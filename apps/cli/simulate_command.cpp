@@ -286,8 +286,8 @@ std::string left_behind(const SimulateArguments& arguments, const RecordingWrite
 }
 
 /// Numbers that are out of range are named as the options are.
-SmoothOptions smooth_options(const SimulateArguments& arguments) {
-  SmoothOptions options;
+SmoothContact smooth_options(const SimulateArguments& arguments) {
+  SmoothContact options;
   options.kappa = arguments.kappa.value_or(options.kappa);
   options.points = arguments.points.value_or(options.points);
   try {

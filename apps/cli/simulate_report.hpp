@@ -1,6 +1,6 @@
 #pragma once
 
-/// What `tangere simulate` says about a run.
+/// The report of `tangere simulate` about a run.
 
 #include <array>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "apps/cli/gradient_check.hpp"
 #include "apps/cli/start_overlaps.hpp"
-#include "tangere/contact/smooth_options.hpp"
+#include "tangere/contact/smooth_contact.hpp"
 #include "tangere/multibody/model.hpp"
 #include "tangere/solvers/lcp/boxed_lcp.hpp"
 
@@ -17,15 +17,15 @@ namespace tangere::cli {
 struct SimulationReport {
   int steps = 0;
   double time_step = 0.0;
-  /// Of the steps alone, without recording and checks.
+  /// Seconds of the steps alone, without recording and checks.
   double wall_seconds = 0.0;
   /// Points of all steps together, and of the step that had most.
   long num_contacts = 0;
   int max_contacts = 0;
-  /// Of all steps: contact problems, and which stage of the solver answered how many.
+  /// All steps: contact problems, and which stage of the solver answered how many.
   long num_islands = 0;
   std::array<long, kNumBoxedLcpStages> stages{};
-  /// Of smooth contact: which start led to a solution, and iterations of these.
+  /// Smooth contact: which start led to a solution, and iterations of these.
   std::array<long, kNumSmoothRungs> rungs{};
   long iterations = 0;
   int approximate_steps = 0;

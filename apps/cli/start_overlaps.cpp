@@ -11,7 +11,7 @@
 namespace tangere::cli {
 namespace {
 
-/// Of the smaller shape's size.
+/// Parts of the smaller shape's size.
 constexpr double kDeep = 0.01;
 
 /// The longest edge of the shape's box; infinite for half-spaces.

@@ -16,7 +16,7 @@ using Colour = Vector3;
 /// `#rrggbb`.
 [[nodiscard]] std::string hex(const Colour& colour);
 
-/// Where the shadow of a point falls on the plane z = floor.
+/// The shadow of a point on the plane z = floor.
 [[nodiscard]] Vector3 shadow_point(const Vector3& p, double floor);
 
 struct Rectangle {

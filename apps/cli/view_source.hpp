@@ -14,7 +14,7 @@ struct ViewSource {
   Recording recording;
   /// The recording as it is in its file, to the bit; empty if it was made here.
   std::string text{};
-  /// What is not right but no error: lines for the terminal.
+  /// Warnings: lines for the terminal.
   std::vector<std::string> notes;
 };
 

@@ -395,7 +395,7 @@ void bind_optimizer(nb::module_& m) {
       [](const Problem& p, const Plan& plan, int refine, const std::optional<ContactPhase>& contact,
          const std::optional<Numbers>& gains) {
         VerifyOptions options{.refine = refine};
-        if (contact) options.contact = *contact;
+        if (contact) contact->copy_to(options);
         if (gains) options.gains = read_matrices(*gains, "gains");
         const nb::gil_scoped_release unlocked;
         return verify(p.problem, plan, options);

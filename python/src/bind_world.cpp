@@ -27,23 +27,24 @@ constexpr Name<StepStatus> kStatuses[] = {{StepStatus::solved, "solved"},
                                           {StepStatus::not_finite, "not_finite"}};
 
 void bind_options(nb::module_& m) {
-  OptionsClass<ContactOptions>(m, "ContactOptions", "What a world does at its contacts, joint limits and constraints.")
-      .field("margin", &ContactOptions::margin, "Contacts exist from this distance on, m.")
+  OptionsClass<AllContactOptions>(m, "ContactOptions",
+                                  "What a world does at its contacts, joint limits and constraints.")
+      .field("margin", &HardContact::margin, "Contacts exist from this distance on, m.")
       .field("correction", &ContactOptions::correction, "The part of a penetration that a step takes back, 0 to 1.")
-      .field("touching", &ContactOptions::touching, "Gaps below this are closed gently, m.")
+      .field("touching", &HardContact::touching, "Gaps below this are closed gently, m.")
       .field("correction_speed", &ContactOptions::correction_speed, "The largest speed of that correction.")
       .field("bounce_speed", &ContactOptions::bounce_speed, "Slower rebounds do not bounce, m/s.")
-      .named("bounce", &ContactOptions::bounce, kBounceModes, "`event`: impacts inside the step; or `discrete`.")
+      .named("bounce", &HardContact::bounce, kBounceModes, "`event`: impacts inside the step; or `discrete`.")
       .field("torsional_friction", &ContactOptions::torsional_friction, "Length, m.")
-      .field("rolling_friction", &ContactOptions::rolling_friction, "Length, m.")
+      .field("rolling_friction", &HardContact::rolling_friction, "Length, m.")
       .field("joint_limits", &ContactOptions::joint_limits, "Whether they are enforced.")
       .field("joint_friction", &ContactOptions::joint_friction, "Whether it is enforced.")
       .field("mimics", &ContactOptions::mimics, "Whether they are enforced.")
       .field("constraints", &ContactOptions::constraints, "Whether they are enforced.")
       .field("compliance", &ContactOptions::compliance, "Softness of the rows, 1e-10 to 1e-2.")
-      .named("redundancy", &ContactOptions::redundancy, kRedundancies, "`compliance` or `least_squares`.")
-      .field("reduce_rows", &ContactOptions::reduce_rows, "Derivatives with at most six rows a pair of bodies.")
-      .field("tolerance", &ContactOptions::tolerance, "Of the complementarity problem, relative.");
+      .named("redundancy", &HardContact::redundancy, kRedundancies, "`compliance` or `least_squares`.")
+      .field("reduce_rows", &HardContact::reduce_rows, "Derivatives with at most six rows a pair of bodies.")
+      .field("tolerance", &HardContact::tolerance, "Of the complementarity problem, relative.");
   OptionsClass<SmoothOptions>(m, "SmoothOptions", "Options of smooth contact (formulation single_level or bilevel).")
       .field("kappa", &SmoothOptions::kappa, "The relaxation, relative.")
       .field("shift", &SmoothOptions::shift, "Pairs do not penetrate at any kappa.")
@@ -65,14 +66,14 @@ struct WorldArguments {
   std::optional<double> time_step;
   std::optional<std::string> formulation;
   std::optional<std::string> integrator;
-  std::optional<ContactOptions> contact;
+  std::optional<AllContactOptions> contact;
   std::optional<SmoothOptions> smooth;
 
   [[nodiscard]] WorldOptions over(WorldOptions options) const {
     if (time_step) options.time_step = *time_step;
     if (formulation) options.formulation = formulation_from(*formulation);
     if (integrator) options.integrator = from_name(kIntegrators, "integrator", *integrator);
-    if (contact) options.contact = *contact;
+    if (contact) contact->copy_to(options);
     if (smooth) options.smooth = *smooth;
     return options;
   }
@@ -120,13 +121,17 @@ SharedWorld changed_world(const SharedWorld& s, const nb::dict& values) {
 
 nb::tuple options_state(const WorldOptions& o) {
   return nb::make_tuple(o.time_step, to_name(kIntegrators, o.integrator), std::string(to_string(o.formulation)),
-                        o.contact, o.smooth);
+                        AllContactOptions(o.contact, o.hard), o.smooth);
 }
 
 WorldOptions options_from_state(const nb::tuple& s) {
   if (s.size() != 5) throw InputError("world", "has another state");
-  return {nb::cast<double>(s[0]), from_name(kIntegrators, "integrator", nb::cast<std::string>(s[1])),
-          nb::cast<ContactOptions>(s[3]), formulation_from(nb::cast<std::string>(s[2])), nb::cast<SmoothOptions>(s[4])};
+  WorldOptions out{.time_step = nb::cast<double>(s[0]),
+                   .integrator = from_name(kIntegrators, "integrator", nb::cast<std::string>(s[1])),
+                   .formulation = formulation_from(nb::cast<std::string>(s[2])),
+                   .smooth = nb::cast<SmoothOptions>(s[4])};
+  nb::cast<AllContactOptions>(s[3]).copy_to(out);
+  return out;
 }
 
 nb::tuple world_state(const SharedWorld& s) {
@@ -280,7 +285,7 @@ void bind_robot(nb::module_& m) {
       "_load",
       [](const std::filesystem::path& file, std::optional<double> time_step,
          const std::optional<std::string>& formulation, const std::optional<std::string>& integrator,
-         const std::optional<ContactOptions>& contact, const std::optional<SmoothOptions>& smooth,
+         const std::optional<AllContactOptions>& contact, const std::optional<SmoothOptions>& smooth,
          std::string_view base, const std::vector<std::string>& search_paths, bool strict, double friction,
          double restitution) {
         return world_of(load_scene(file, load_options(base, search_paths, strict, friction, restitution)),
@@ -294,7 +299,7 @@ void bind_robot(nb::module_& m) {
       "scene_from_text",
       [](std::string_view text, const std::filesystem::path& file, std::optional<double> time_step,
          const std::optional<std::string>& formulation, const std::optional<std::string>& integrator,
-         const std::optional<ContactOptions>& contact, const std::optional<SmoothOptions>& smooth) {
+         const std::optional<AllContactOptions>& contact, const std::optional<SmoothOptions>& smooth) {
         return world_of(scene_from_text(text, file), {time_step, formulation, integrator, contact, smooth});
       },
       "text"_a, "file"_a = "scene.json", nb::kw_only(), "time_step"_a = nb::none(), "formulation"_a = nb::none(),
@@ -331,7 +336,7 @@ void bind_world_class(nb::class_<SharedWorld>& c) {
        "__init__",
        [](SharedWorld* self, const SharedModel& model, std::vector<Actuator> actuators, std::optional<double> time_step,
           const std::optional<std::string>& formulation, const std::optional<std::string>& integrator,
-          const std::optional<ContactOptions>& contact, const std::optional<SmoothOptions>& smooth) {
+          const std::optional<AllContactOptions>& contact, const std::optional<SmoothOptions>& smooth) {
          const WorldArguments arguments{time_step, formulation, integrator, contact, smooth};
          new (self) SharedWorld(
              make_world(*model.model, std::move(actuators), arguments.over({}), neutral_state(*model.model)));
@@ -343,7 +348,7 @@ void bind_world_class(nb::class_<SharedWorld>& c) {
       .def(
           "replace",
           [](const SharedWorld& s, std::optional<double> time_step, const std::optional<std::string>& formulation,
-             const std::optional<std::string>& integrator, const std::optional<ContactOptions>& contact,
+             const std::optional<std::string>& integrator, const std::optional<AllContactOptions>& contact,
              const std::optional<SmoothOptions>& smooth) {
             const WorldArguments arguments{time_step, formulation, integrator, contact, smooth};
             SharedWorld out = s;
@@ -380,7 +385,9 @@ void bind_world_class(nb::class_<SharedWorld>& c) {
           "integrator", [](const SharedWorld& s) { return to_name(kIntegrators, s.world->options().integrator); },
           "`semi_implicit` or `explicit_position`.")
       .def_prop_ro(
-          "contact", [](const SharedWorld& s) { return s.world->options().contact; }, "A copy of the options.")
+          "contact",
+          [](const SharedWorld& s) { return AllContactOptions(s.world->options().contact, s.world->options().hard); },
+          "A copy of the options.")
       .def_prop_ro(
           "smooth", [](const SharedWorld& s) { return s.world->options().smooth; }, "A copy of the options.")
       .def_ro("notices", &SharedWorld::notices, "What of the file was not understood, or only in part.")

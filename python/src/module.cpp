@@ -2,30 +2,9 @@
 
 #include <typeinfo>
 
-#include <nanobind/eval.h>
-
 #include "python/src/support.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/version.hpp"
-
-namespace {
-
-constexpr const char* kInputError = R"(
-class InputError(ValueError):
-    """Wrong input: `field` names the quantity, `reason` says what is wrong with it, with the value and what is allowed."""
-
-    __module__ = "tangere"
-
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(f"{field}: {reason}")
-        self.field = field
-        self.reason = reason
-
-    def __reduce__(self):
-        return InputError, (self.field, self.reason)
-)";
-
-}  // namespace
 
 NB_MODULE(_core, m) {
   namespace nb = nanobind;
@@ -35,10 +14,8 @@ NB_MODULE(_core, m) {
   m.doc() = "Tangere: differentiable contact.";
   m.attr("__version__") = nb::str(std::string(tangere::kVersion).c_str());
 
-  // InputError(field, reason): a ValueError that also says what was wrong
-  nb::dict scope;
-  nb::exec(nb::str(kInputError), scope);
-  static nb::object input_error = scope["InputError"];
+  // a ValueError that also says what was wrong
+  static nb::object input_error = nb::module_::import_("tangere._error").attr("InputError");
   m.attr("InputError") = input_error;
   nb::register_exception_translator(
       [](const std::exception_ptr& thrown, void* type) {

@@ -165,8 +165,8 @@ class OptionsClass {
         nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
   }
 
-  template <class Value>
-  OptionsClass& field(const char* name, Value Options::*member, const char* doc) {
+  template <class Value, class Owner>
+  OptionsClass& field(const char* name, Value Owner::*member, const char* doc) {
     class_.def_prop_rw(
         name, [member](const Options& self) { return self.*member; },
         [member](Options& self, Value value) {
@@ -180,8 +180,8 @@ class OptionsClass {
     return *this;
   }
 
-  template <class Enum, std::size_t N>
-  OptionsClass& named(const char* name, Enum Options::*member, const Name<Enum> (&names)[N], const char* doc) {
+  template <class Enum, class Owner, std::size_t N>
+  OptionsClass& named(const char* name, Enum Owner::*member, const Name<Enum> (&names)[N], const char* doc) {
     class_.def_prop_rw(
         name, [member, &names](const Options& self) { return to_name(names, self.*member); },
         [member, &names, name](Options& self, std::string_view value) { self.*member = from_name(names, name, value); },

@@ -15,6 +15,21 @@
 
 namespace tangere::python {
 
+/// Options of contact as Python has them: those that every formulation heeds, and those of hard contact.
+struct AllContactOptions : ContactOptions, HardContact {
+  AllContactOptions() = default;
+  AllContactOptions(const ContactOptions& contact, const HardContact& hard)
+      : ContactOptions(contact), HardContact(hard) {}
+  void verify() const {
+    ContactOptions::verify();
+    HardContact::verify();
+  }
+  void copy_to(WorldOptions& options) const {
+    options.contact = *this;
+    options.hard = *this;
+  }
+};
+
 /// A state, and what the step that made it leaves for the next one to start from. The sizes of q and v never change, so
 /// that arrays may look into them.
 struct WorldState {

@@ -11,7 +11,7 @@ namespace tangere {
 enum class GradientQuality {
   /// The derivative of the step. At a tie of contact sets it is the one on one side.
   exact,
-  /// The derivative of the step at another relaxation, as asked for (SmoothOptions::gradient_kappa).
+  /// The derivative of the step at another relaxation, as asked for (SmoothContact::gradient_kappa).
   relaxed,
   /// The friction of a shape was asked for that touches another one of equal friction, which of the two counts: each
   /// has

@@ -30,7 +30,7 @@ class ShapeUse {
   [[nodiscard]] bool names(const void* key) const {
     return named_[0].load(std::memory_order_acquire) == key || named_[1].load(std::memory_order_acquire) == key;
   }
-  /// What copies of a shape share begins with their specification.
+  /// Address of the memory that copies of a shape share: their specification comes first in it.
   [[nodiscard]] static const void* key(const Shape& shape) { return &shape.spec(); }
 
  private:

@@ -47,8 +47,8 @@ RecordingStamp stamp_of(const World& world, RecordingStamp stamp) {
   add("formulation", std::string(to_string(options.formulation)));
   if (options.formulation != Formulation::lcp) add("kappa", internal::to_text(options.smooth.kappa));
   add("integrator", options.integrator == Integrator::semi_implicit ? "semi_implicit" : "explicit_position");
-  add("bounce", options.contact.bounce == BounceMode::event ? "event" : "discrete");
-  add("margin", internal::to_text(options.contact.margin));
+  add("bounce", options.hard.bounce == BounceMode::event ? "event" : "discrete");
+  add("margin", internal::to_text(options.hard.margin));
   add("compliance", internal::to_text(options.contact.compliance));
   add("correction", internal::to_text(options.contact.correction));
   return stamp;

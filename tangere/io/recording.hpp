@@ -16,6 +16,7 @@
 #include <span>
 #include <string_view>
 
+#include "tangere/contact/contact.hpp"
 #include "tangere/io/recording/recording_data.hpp"
 #include "tangere/sim/world.hpp"
 

@@ -149,19 +149,21 @@ int ModelBuilder::add_body(BodySpec body, JointSpec joint, std::string_view pare
   if (parent == "world") return add_body(std::move(body), std::move(joint), kWorld);
   const int index = find_body(parent);
   if (index < kWorld)
-    throw InputError(body.name + ".parent", "there is no body '" + std::string(parent) + "' yet; parents come first");
+    throw ModelError(ModelError::Part::body, body.name, "parent",
+                     "there is no body '" + std::string(parent) + "' yet; parents come first");
   return add_body(std::move(body), std::move(joint), index);
 }
 
 int ModelBuilder::add_body(BodySpec body, JointSpec joint, int parent) {
   if (joint.name.empty()) joint.name = body.name;
   if (parent < kWorld || parent >= num_bodies())
-    throw InputError(body.name + ".parent",
+    throw ModelError(ModelError::Part::body, body.name, "parent",
                      "must be the index of an earlier body or kWorld, got " + std::to_string(parent));
   if (body.name.empty()) throw InputError("body.name", "must not be empty");
   if (body.name == "world" || find_body(body.name) >= 0)
-    throw InputError(body.name, "there is a body of this name already");
-  if (joint_names_.contains(joint.name)) throw InputError(joint.name, "there is a joint of this name already");
+    throw ModelError(ModelError::Part::body, body.name, "", "there is a body of this name already");
+  if (joint_names_.contains(joint.name))
+    throw ModelError(ModelError::Part::joint, joint.name, "", "there is a joint of this name already");
   verify(body);
   verify(joint);
   body_by_name_.emplace(body.name, num_bodies());
@@ -174,7 +176,8 @@ int ModelBuilder::add_body(BodySpec body, JointSpec joint, int parent) {
 void ModelBuilder::set_body(int index, BodySpec body) {
   if (index < 0 || index >= num_bodies()) throw InputError("index", "there is no body " + std::to_string(index));
   Body& old = bodies_[index];
-  if (body.name != old.spec.name) throw InputError(body.name, "must keep the name '" + old.spec.name + "'");
+  if (body.name != old.spec.name)
+    throw ModelError(ModelError::Part::body, body.name, "", "must keep the name '" + old.spec.name + "'");
   verify(body);
   old.spec = std::move(body);
 }
@@ -182,9 +185,10 @@ void ModelBuilder::set_body(int index, BodySpec body) {
 void ModelBuilder::set_joint(int index, JointSpec joint) {
   if (index < 0 || index >= num_bodies()) throw InputError("index", "there is no joint " + std::to_string(index));
   JointSpec& old = joints_[index];
-  if (joint.name != old.name) throw InputError(joint.name, "must keep the name '" + old.name + "'");
+  if (joint.name != old.name)
+    throw ModelError(ModelError::Part::joint, joint.name, "", "must keep the name '" + old.name + "'");
   if (joint.type != old.type)
-    throw InputError(joint.name + ".type",
+    throw ModelError(ModelError::Part::joint, joint.name, "type",
                      "must stay " + std::string(to_string(old.type)) + ", got " + std::string(to_string(joint.type)));
   verify(joint);
   old = std::move(joint);

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "tangere/math/check.hpp"
-#include "tangere/math/error.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/internal/data_memory.hpp"
 
@@ -20,101 +19,120 @@ constexpr double kRounding = 1e-3;
 /// Below this part of the inertia that hangs from a joint, what is left to it is rounding.
 constexpr double kLeastPivot = 1e-13;
 
-void verify_inertia(const std::string& name, const MassProperties& inertia) {
-  internal::require_finite(name + ".mass", inertia.mass);
-  if (inertia.mass < 0.0)
-    throw InputError(name + ".mass", "must not be negative, got " + internal::to_text(inertia.mass));
-  for (int i = 0; i < 3; ++i) internal::require_finite(name + ".center", inertia.center[i]);
-  const Matrix3& I = inertia.inertia;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) internal::require_finite(name + ".inertia", I(i, j));
-  const double size = I.cwiseAbs().maxCoeff();
-  if (inertia.mass == 0.0 && size > 0.0) throw InputError(name + ".inertia", "must be 0 where there is no mass");
-  if ((I - I.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size) throw InputError(name + ".inertia", "must be symmetric");
-  const Vector3 moments = Eigen::SelfAdjointEigenSolver<Matrix3>(I, Eigen::EigenvaluesOnly).eigenvalues();
-  if (moments[0] < -1e-9 * size)
-    throw InputError(name + ".inertia",
-                     "must be positive, principal moments are " + internal::to_text(VectorX(moments)));
-  if (moments[0] + moments[1] < (1.0 - kRounding) * moments[2])
-    throw InputError(name + ".inertia",
-                     "no body has these principal moments: the largest exceeds the sum of the other two, " +
-                         internal::to_text(VectorX(moments)));
+/// Runs `f`, whose errors are about quantities of a part.
+template <class F>
+void about(ModelError::Part part, const std::string& name, F&& f) {
+  try {
+    std::forward<F>(f)();
+  } catch (const InputError& error) {
+    throw ModelError(part, name, error.field(), error.reason());
+  }
 }
 
-void verify_dof(const std::string& name, const DofSpec& dof, bool has_position) {
+void verify_inertia(const MassProperties& inertia) {
+  internal::require_finite("mass", inertia.mass);
+  if (inertia.mass < 0.0) throw InputError("mass", "must not be negative, got " + internal::to_text(inertia.mass));
+  for (int i = 0; i < 3; ++i) internal::require_finite("center", inertia.center[i]);
+  const Matrix3& I = inertia.inertia;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) internal::require_finite("inertia", I(i, j));
+  const double size = I.cwiseAbs().maxCoeff();
+  if (inertia.mass == 0.0 && size > 0.0) throw InputError("inertia", "must be 0 where there is no mass");
+  if ((I - I.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size) throw InputError("inertia", "must be symmetric");
+  const Vector3 moments = Eigen::SelfAdjointEigenSolver<Matrix3>(I, Eigen::EigenvaluesOnly).eigenvalues();
+  if (moments[0] < -1e-9 * size)
+    throw InputError("inertia", "must be positive, principal moments are " + internal::to_text(VectorX(moments)));
+  if (moments[0] + moments[1] < (1.0 - kRounding) * moments[2])
+    throw InputError("inertia", "no body has these principal moments: the largest exceeds the sum of the other two, " +
+                                    internal::to_text(VectorX(moments)));
+}
+
+void verify_dof(const std::string& prefix, const DofSpec& dof, bool has_position) {
   const auto not_negative = [&](const char* what, double value) {
-    if (!(value >= 0.0)) throw InputError(name + "." + what, "must not be negative, got " + internal::to_text(value));
+    if (!(value >= 0.0)) throw InputError(prefix + what, "must not be negative, got " + internal::to_text(value));
   };
   if (std::isnan(dof.lower) || std::isnan(dof.upper) || dof.lower > dof.upper)
-    throw InputError(name + ".limits", "lower must not exceed upper, got " + internal::to_text(dof.lower) + " and " +
-                                           internal::to_text(dof.upper));
+    throw InputError(prefix + "limits", "lower must not exceed upper, got " + internal::to_text(dof.lower) + " and " +
+                                            internal::to_text(dof.upper));
   not_negative("velocity", dof.velocity);
   not_negative("effort", dof.effort);
   for (const auto& [what, value] : {std::pair{"damping", dof.damping},
                                     {"stiffness", dof.stiffness},
                                     {"armature", dof.armature},
                                     {"friction", dof.friction}}) {
-    internal::require_finite(name + "." + what, value);
+    internal::require_finite(prefix + what, value);
     not_negative(what, value);
   }
-  internal::require_finite(name + ".rest", dof.rest);
+  internal::require_finite(prefix + "rest", dof.rest);
   if (has_position) return;
   if (std::isfinite(dof.lower) || std::isfinite(dof.upper))
-    throw InputError(name + ".limits", "ball and free joints have no position limits");
-  if (dof.stiffness != 0.0) throw InputError(name + ".stiffness", "ball and free joints have none");
+    throw InputError(prefix + "limits", "ball and free joints have no position limits");
+  if (dof.stiffness != 0.0) throw InputError(prefix + "stiffness", "ball and free joints have none");
 }
 
 }  // namespace
 
-void verify(const BodySpec& body) {
-  verify_inertia(body.name, body.inertia);
-  for (const CollisionShape& shape : body.shapes) {
-    const std::string name = body.name + "." + (shape.name.empty() ? std::string(shape.shape.type_name()) : shape.name);
-    internal::require_pose(name + ".X_BS", shape.X_BS);
-    internal::require_finite(name + ".friction", shape.friction);
-    if (shape.friction < 0.0)
-      throw InputError(name + ".friction", "must not be negative, got " + internal::to_text(shape.friction));
-    if (!(shape.restitution >= 0.0 && shape.restitution <= 1.0))
-      throw InputError(name + ".restitution", "must be between 0 and 1, got " + internal::to_text(shape.restitution));
-  }
-  for (const VisualShape& visual : body.visuals) {
-    const std::string name = body.name + "." + (visual.name.empty() ? "visual" : visual.name);
-    internal::require_pose(name + ".X_BV", visual.X_BV);
-    for (int i = 0; i < 4; ++i)
-      if (!(visual.color[i] >= 0.0 && visual.color[i] <= 1.0))
-        throw InputError(name + ".color", "must be between 0 and 1, got " + internal::to_text(visual.color[i]));
-    const auto* mesh = std::get_if<std::shared_ptr<const TriangleMesh>>(&visual.geometry);
-    if (mesh != nullptr && *mesh == nullptr) throw InputError(name + ".geometry", "must not be null");
-  }
+namespace {
+
+void verify_shape(const std::string& name, const CollisionShape& shape) {
+  internal::require_pose(name + ".X_BS", shape.X_BS);
+  internal::require_finite(name + ".friction", shape.friction);
+  if (shape.friction < 0.0)
+    throw InputError(name + ".friction", "must not be negative, got " + internal::to_text(shape.friction));
+  if (!(shape.restitution >= 0.0 && shape.restitution <= 1.0))
+    throw InputError(name + ".restitution", "must be between 0 and 1, got " + internal::to_text(shape.restitution));
 }
 
-void verify(const JointSpec& joint) {
-  internal::require_pose(joint.name + ".X_PJ", joint.X_PJ);
-  internal::require_pose(joint.name + ".X_CJ", joint.X_CJ);
-  const auto require_axis = [&](const char* what, const Vector3& axis) {
-    const std::string field = joint.name + "." + what;
-    for (int i = 0; i < 3; ++i) internal::require_finite(field, axis[i]);
-    if (!(axis.norm() > 1e-12)) throw InputError(field, "must not be zero");
+void verify_visual(const std::string& name, const VisualShape& visual) {
+  internal::require_pose(name + ".X_BV", visual.X_BV);
+  for (int i = 0; i < 4; ++i)
+    if (!(visual.color[i] >= 0.0 && visual.color[i] <= 1.0))
+      throw InputError(name + ".color", "must be between 0 and 1, got " + internal::to_text(visual.color[i]));
+  const auto* mesh = std::get_if<std::shared_ptr<const TriangleMesh>>(&visual.geometry);
+  if (mesh != nullptr && *mesh == nullptr) throw InputError(name + ".geometry", "must not be null");
+}
+
+void verify_joint(const JointSpec& joint) {
+  internal::require_pose("X_PJ", joint.X_PJ);
+  internal::require_pose("X_CJ", joint.X_CJ);
+  const auto require_axis = [](const char* what, const Vector3& axis) {
+    for (int i = 0; i < 3; ++i) internal::require_finite(what, axis[i]);
+    if (!(axis.norm() > 1e-12)) throw InputError(what, "must not be zero");
   };
   require_axis("axis", joint.axis);
   if (joint.type == JointType::universal) {
     require_axis("axis2", joint.axis2);
     if (joint.axis.normalized().cross(joint.axis2.normalized()).norm() < 1e-9)
-      throw InputError(joint.name + ".axis2", "must not be parallel to axis");
+      throw InputError("axis2", "must not be parallel to axis");
   }
-  internal::require_finite(joint.name + ".pitch", joint.pitch);
+  internal::require_finite("pitch", joint.pitch);
   const int nv = num_velocities(joint.type);
   const std::size_t given = joint.dofs.size();
   if (given > 1 && given != static_cast<std::size_t>(nv))
-    throw InputError(joint.name + ".dofs", "must have one entry for each of " + std::to_string(nv) +
-                                               " coordinates, or one for all, has " + std::to_string(given));
+    throw InputError("dofs", "must have one entry for each of " + std::to_string(nv) +
+                                 " coordinates, or one for all, has " + std::to_string(given));
   const bool has_position = num_positions(joint.type) == nv;
   for (std::size_t k = 0; k < given; ++k)
-    verify_dof(given == 1 ? joint.name : joint.name + ".dofs[" + std::to_string(k) + "]", joint.dofs[k], has_position);
+    verify_dof(given == 1 ? "" : "dofs[" + std::to_string(k) + "].", joint.dofs[k], has_position);
   if (!joint.mimic) return;
-  if (nv != 1) throw InputError(joint.name + ".mimic", "only joints of one coordinate can follow another");
-  internal::require_finite(joint.name + ".mimic.multiplier", joint.mimic->multiplier);
-  internal::require_finite(joint.name + ".mimic.offset", joint.mimic->offset);
+  if (nv != 1) throw InputError("mimic", "only joints of one coordinate can follow another");
+  internal::require_finite("mimic.multiplier", joint.mimic->multiplier);
+  internal::require_finite("mimic.offset", joint.mimic->offset);
+}
+
+}  // namespace
+
+void verify(const BodySpec& body) {
+  about(ModelError::Part::body, body.name, [&] {
+    verify_inertia(body.inertia);
+    for (const CollisionShape& shape : body.shapes)
+      verify_shape(shape.name.empty() ? std::string(shape.shape.type_name()) : shape.name, shape);
+    for (const VisualShape& visual : body.visuals) verify_visual(visual.name.empty() ? "visual" : visual.name, visual);
+  });
+}
+
+void verify(const JointSpec& joint) {
+  about(ModelError::Part::joint, joint.name, [&] { verify_joint(joint); });
 }
 
 void require_few_neighbours(std::size_t pairs) {
@@ -163,9 +181,11 @@ void connect_mimics(std::vector<Joint>& joints) {
     const auto source = by_name.find(joint.spec.mimic->source);
     if (source != by_name.end()) joint.mimic_source = source->second;
     if (joint.mimic_source < 0)
-      throw InputError(joint.spec.name + ".mimic", "there is no joint '" + joint.spec.mimic->source + "'");
+      throw ModelError(ModelError::Part::joint, joint.spec.name, "mimic",
+                       "there is no joint '" + joint.spec.mimic->source + "'");
     if (joints[joint.mimic_source].nv != 1)
-      throw InputError(joint.spec.name + ".mimic", "'" + joint.spec.mimic->source + "' must have one coordinate");
+      throw ModelError(ModelError::Part::joint, joint.spec.name, "mimic",
+                       "'" + joint.spec.mimic->source + "' must have one coordinate");
   }
   // each joint is walked through once: who comes to one of this walk again goes in a circle
   std::vector<std::size_t> walk_of(joints.size(), 0);
@@ -173,7 +193,8 @@ void connect_mimics(std::vector<Joint>& joints) {
     const std::size_t walk = i + 1;
     for (int k = static_cast<int>(i); k >= 0; k = joints[k].mimic_source) {
       std::size_t& seen = walk_of[k];
-      if (seen == walk) throw InputError(joints[i].spec.name + ".mimic", "follows itself in a circle");
+      if (seen == walk)
+        throw ModelError(ModelError::Part::joint, joints[i].spec.name, "mimic", "follows itself in a circle");
       if (seen != 0) break;
       seen = walk;
     }

@@ -1,14 +1,14 @@
 #pragma once
 
-/// Checks of a ModelBuilder (not installed). Each throws InputError naming the thing.
+/// Checks of a ModelBuilder (not installed). Each throws ModelError naming the thing, or InputError.
 
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tangere/math/error.hpp"
 #include "tangere/multibody/model.hpp"
+#include "tangere/multibody/model_error.hpp"
 
 namespace tangere {
 
@@ -26,11 +26,11 @@ void require_few_neighbours(std::size_t pairs);
                                                                std::span<const LoopConstraint> constraints);
 /// Resolves the sources of mimics.
 void connect_mimics(std::vector<Joint>& joints);
-/// The error of require_movable: it names the joint, so that a reader can mend it.
-class ImmovableJoint : public InputError {
+/// The error of require_movable: it has the joint's index, so that a reader can mend it.
+class ImmovableJoint : public ModelError {
  public:
-  ImmovableJoint(int joint, std::string field, std::string reason)
-      : InputError(std::move(field), std::move(reason)), joint_(joint) {}
+  ImmovableJoint(int joint, std::string name, std::string reason)
+      : ModelError(Part::joint, std::move(name), "", std::move(reason)), joint_(joint) {}
   [[nodiscard]] int joint() const { return joint_; }
 
  private:

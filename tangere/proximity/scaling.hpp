@@ -131,9 +131,8 @@ class PairCache {
 /// Memory of the queries, to be reused: after the first query of the largest pair nothing is allocated. Holds the
 /// solution of the last query for its derivatives. One per thread.
 ///
-/// Keeps the shapes of the last query alive, so that derivatives may be asked for after temporaries too. (Owners are
-/// counted only where a query is of other shapes than the one before it.) Without a workspace: answers.hpp, where
-/// answers own what their derivatives need.
+/// Keeps the shapes of the last query alive, so that derivatives may be asked for after temporaries too. Without a
+/// workspace: answers.hpp, where answers own what their derivatives need.
 class ScalingWorkspace {
  public:
   ScalingWorkspace();

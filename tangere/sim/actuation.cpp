@@ -17,7 +17,7 @@ double held_control(const Actuator& actuator, double u) {
   return std::clamp(u, actuator.lower_control, actuator.upper_control);
 }
 
-/// What the law says, whatever the force range.
+/// Output of the law, whatever the force range.
 double output_of(const World& world, const Actuator& actuator, VectorArgument q, VectorArgument v, double u) {
   const ActuatorLaw law = law_of(actuator);
   const double length = actuator.gear * q[world.model().links().q_of_dof[actuator.dof]];
@@ -34,10 +34,9 @@ ActuatorRegion region_of(const Actuator& actuator, double output, double part) {
 
 }  // namespace
 
-void set_implicit_forces(const World& world, ActuatorRegions regions, ImplicitForces& out) {
-  out.inertia = world.implicit_inertia();
-  out.damping = world.implicit_damping();
-  const double dt = world.options().time_step;
+void set_implicit_forces(const World& world, double dt, ActuatorRegions regions, ImplicitForces& out) {
+  out.damping = dt * world.passive_stiffness();
+  out.inertia = dt * (world.passive_damping() + out.damping);
   for (std::size_t i = 0; i < regions.size(); ++i) {
     if (regions[i] != ActuatorRegion::follows) continue;
     const Actuator& actuator = world.actuators()[i];
@@ -69,9 +68,8 @@ void reset_regions(const World& world, std::vector<ActuatorRegion>& regions) {
   regions.assign(world.actuators().size(), ActuatorRegion::follows);
 }
 
-bool change_regions(const World& world, VectorArgument q, VectorArgument v, VectorArgument u, VectorArgument v_plus,
-                    bool one_only, std::vector<ActuatorRegion>& regions) {
-  const double dt = world.options().time_step;
+bool change_regions(const World& world, double dt, VectorArgument q, VectorArgument v, VectorArgument u,
+                    VectorArgument v_plus, bool one_only, std::vector<ActuatorRegion>& regions) {
   bool changed = false;
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const Actuator& actuator = world.actuators()[i];

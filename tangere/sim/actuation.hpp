@@ -27,7 +27,7 @@ struct ImplicitForces {
   VectorX inertia;
   VectorX damping;
 };
-void set_implicit_forces(const World& world, ActuatorRegions regions, ImplicitForces& out);
+void set_implicit_forces(const World& world, double time_step, ActuatorRegions regions, ImplicitForces& out);
 
 /// τ of all actuators at the old state, each in its region (the control itself if there are none). No checks of sizes.
 void actuate(const World& world, VectorArgument q, VectorArgument v, VectorArgument u, ActuatorRegions regions,
@@ -36,8 +36,8 @@ void actuate(const World& world, VectorArgument q, VectorArgument v, VectorArgum
 /// Start of the actuators: all follow their laws.
 void reset_regions(const World& world, std::vector<ActuatorRegion>& regions);
 /// The regions of the actuators at v⁺, all of them or the first that differs. False if none does.
-bool change_regions(const World& world, VectorArgument q, VectorArgument v, VectorArgument u, VectorArgument v_plus,
-                    bool one_only, std::vector<ActuatorRegion>& regions);
+bool change_regions(const World& world, double time_step, VectorArgument q, VectorArgument v, VectorArgument u,
+                    VectorArgument v_plus, bool one_only, std::vector<ActuatorRegion>& regions);
 
 inline constexpr int kPassesTogether = 6;
 inline constexpr int kMostPasses = 24;

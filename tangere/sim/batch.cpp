@@ -40,7 +40,7 @@ struct Worker {
   std::uint64_t rollout_of = 0;
 };
 
-/// What a world keeps between live steps. Workspaces are of one model (sim/step.hpp), so where worlds differ each has
+/// State of a world between live steps. Workspaces are of one model (sim/step.hpp), so where worlds differ each has
 /// its own; else the threads' are enough.
 struct Place {
   WarmStart warm;

@@ -1,4 +1,4 @@
-/// df of hard contact (contact/lcp_derivatives.hpp), row after row; through impacts by their chain (bounce.hpp).
+/// df of hard contact (contact/hard/lcp_derivatives.hpp), row after row; through impacts by their chain (bounce.hpp).
 
 #include "tangere/sim/impulse_derivatives.hpp"
 
@@ -14,23 +14,23 @@ int num_impulses(const Tape& tape) {
   if (tape.formulation != Formulation::lcp)
     throw InputError("tape", "has no rows: it is of a step by " + std::string(to_string(tape.formulation)) +
                                  ", whose impulses are those of the report's contacts");
-  int count = tape.problem.num_rows();
-  for (int i = 0; i < tape.num_impacts; ++i) count += tape.impact(i).problem.num_rows();
+  int count = tape.hard().problem.num_rows();
+  for (int i = 0; i < tape.num_impacts(); ++i) count += tape.impact(i).hard().problem.num_rows();
   return count;
 }
 
 void step_impulses(const Tape& tape, VectorX& out) {
   out.resize(num_impulses(tape));
-  Eigen::Index row = tape.f.size();
-  out.head(row) = tape.f.view();
-  for (int i = 0; i < tape.num_impacts; ++i) {
-    const ScratchVector& f = tape.impact(i).f;
+  Eigen::Index row = tape.hard().f.size();
+  out.head(row) = tape.hard().f.view();
+  for (int i = 0; i < tape.num_impacts(); ++i) {
+    const ScratchVector& f = tape.impact(i).hard().f;
     out.segment(row, f.size()) = f.view();
     row += f.size();
   }
 }
 
-void part_impulses(const World& world, const Tape& part, Workspace::Memory& m, ImpulseJacobians& out) {
+void part_impulses(const World& world, const Tape& part, HardMemory& m, ImpulseJacobians& out) {
   const int nv = world.nv();
   linearise(world, part, m, LcpDerivatives::RowUse::all);
   m.derivatives.expand(world.model(), m.data);
@@ -42,7 +42,7 @@ void part_impulses(const World& world, const Tape& part, Workspace::Memory& m, I
 }
 
 GradientQuality impulse_jacobians(const World& world, const Tape& tape, Workspace& workspace, ImpulseJacobians& out) {
-  Workspace::Memory& m = workspace.memory();
+  HardMemory& m = hard_memory(world, workspace);
   if (tape.bounced())
     bounce_jacobians(world, tape, m, nullptr, &out);
   else
@@ -56,7 +56,7 @@ GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& worksp
   if (g_impulses.size() != num_impulses(tape))
     throw InputError("g_impulses", "must have " + std::to_string(num_impulses(tape)) + " entries, got " +
                                        std::to_string(g_impulses.size()));
-  Workspace::Memory& m = workspace.memory();
+  HardMemory& m = hard_memory(world, workspace);
   if (tape.bounced()) {
     bounce_vjp(world, tape, m, g, g_impulses, g_state, g_u);
   } else {
@@ -72,7 +72,7 @@ GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& worksp
                          VectorArgument du, StateTangent& d_next, VectorX& d_impulses) {
   require_tangent(world, "d", d);
   require_control(world, du);
-  Workspace::Memory& m = workspace.memory();
+  HardMemory& m = hard_memory(world, workspace);
   if (tape.bounced()) {
     bounce_jvp(world, tape, m, d, du, d_next, &d_impulses);
   } else {

@@ -20,12 +20,13 @@
 
 #include <array>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "tangere/contact/hard/lcp.hpp"
-#include "tangere/contact/smooth/smooth_warm_start.hpp"
+#include "tangere/contact/contact.hpp"
+#include "tangere/contact/row.hpp"
 #include "tangere/math/owned.hpp"
 #include "tangere/sim/world.hpp"
 
@@ -79,9 +80,9 @@ struct StepResult {
   /// a normal or a limit stops the same bodies in this step, a row pushes them and others, or bodies that float against
   /// each other, or one of them meets something more than kMostImpacts times.
   bool bounced_at_end = false;
-  /// Below 1 where impacts keep only a part of their restitution, as they would gain energy by it (contact/lcp.hpp):
-  /// the smallest part. Derivatives know that of impacts inside the step and of smooth contact
-  /// (contact/rebound_energy.hpp); by the discrete rule of hard contact they hold it, and say so.
+  /// Below 1 where impacts keep only a part of their restitution, as they would gain energy by it
+  /// (contact/hard/lcp.hpp): the smallest part. Derivatives know that of impacts inside the step and of smooth contact
+  /// (contact/smooth/internal/rebound_energy.hpp); by the discrete rule of hard contact they hold it, and say so.
   double restitution_kept = 1.0;
   /// All rows of the step, their sets and impulses. Valid until the next step.
   std::span<const Row> rows{};
@@ -95,59 +96,73 @@ struct StepResult {
 /// Most impacts of one tree inside one step.
 inline constexpr int kMostImpacts = 4;
 
-/// An impact inside a step (bounce.hpp).
-struct ImpactEvent {
-  /// The part of the step before it.
-  double time = 0.0;
-  /// Whether that moves with the state: not for what overlaps already at the start, or at the impact before it.
-  bool moves = true;
-  /// The distance that is zero there: its gradient (nv), and its contact among those of the impact.
-  VectorX normal;
-  int contact = -1;
-  /// How much farther apart the next of those that bounce together are, metres; infinite if it is alone. 0 is a tie:
-  /// which of them meets first changes with the state, and the derivative has two sides.
-  double lead = std::numeric_limits<double>::infinity();
-  /// The coordinates of the trees that meet (1).
-  std::vector<char> dofs;
-};
+struct HardTape;
+struct SmoothTape;
 
-/// The record of a step that its derivatives read (step_derivatives.hpp).
-struct Tape {
+/// The record of a step that its derivatives read (step_derivatives.hpp): the part that every formulation has, and
+/// that of the one which made the step.
+class Tape {
+ public:
+  Tape();
+  ~Tape();
+  Tape(const Tape& other);
+  Tape& operator=(const Tape& other);
+  Tape(Tape&& other) noexcept;
+  Tape& operator=(Tape&& other) noexcept;
+
   VectorX q;
   VectorX v;
   VectorX u;
   VectorX v_plus;
   /// Regions of the actuators, as the step has them.
   std::vector<ActuatorRegion> regions;
-  ContactProblem problem;
-  /// Impulses and sets, one a row.
-  ScratchVector f;
-  ScratchVector w;
-  std::vector<RowSet> sets;
   StepStatus status = StepStatus::solved;
-  /// See LcpSolution.
-  double restitution_kept = 1.0;
-  std::vector<int> short_of_energy;
-  double energy_margin = std::numeric_limits<double>::infinity();
-  /// Formulation of the world that made it; the time step is set with smooth contact only.
+  /// The formulation of the world that made it.
   Formulation formulation = Formulation::lcp;
-  double time_step = 0.0;
-  /// Impacts inside the step (bounce.hpp), earliest first; `events` may be longer. Two parts each: the impact, and the
-  /// step after it. The above is then the step without them.
-  int num_impacts = 0;
-  std::vector<ImpactEvent> events;
-  std::vector<Tape> parts;
-  /// Smooth contact: the contact that was solved, where the step was made in one; two half steps are `parts`.
-  SmoothWarmStart smooth;
-  [[nodiscard]] bool bounced() const { return num_impacts > 0; }
+
+  /// Impacts inside the step (BounceMode::event), earliest first, two parts each: the impact, and the step after it.
+  /// The above is then the step without them.
+  [[nodiscard]] bool bounced() const { return num_impacts() > 0; }
+  [[nodiscard]] int num_impacts() const;
+  [[nodiscard]] const Tape& impact(int i) const;
+  [[nodiscard]] const Tape& after_impact(int i) const;
   /// Contacts of all impacts.
-  [[nodiscard]] std::size_t num_impact_contacts() const {
-    std::size_t count = 0;
-    for (int i = 0; i < num_impacts; ++i) count += impact(i).problem.contacts.size();
-    return count;
-  }
-  [[nodiscard]] const Tape& impact(int i) const { return parts[2 * static_cast<std::size_t>(i)]; }
-  [[nodiscard]] const Tape& after_impact(int i) const { return parts[2 * static_cast<std::size_t>(i) + 1]; }
+  [[nodiscard]] std::size_t num_impact_contacts() const;
+
+  /// The part of the formulation (sim/tape); InputError for a tape of another one, or of a step that was not made.
+  [[nodiscard]] const HardTape& hard() const { return has_hard() ? *hard_ : (refuse(), *hard_); }
+  [[nodiscard]] const SmoothTape& smooth() const { return has_smooth() ? *smooth_ : (refuse(), *smooth_); }
+  [[nodiscard]] HardTape& hard() { return has_hard() ? *hard_ : (refuse(), *hard_); }
+  [[nodiscard]] SmoothTape& smooth() { return has_smooth() ? *smooth_ : (refuse(), *smooth_); }
+  /// Begins a record by a formulation, without impacts or halves. Memory of the last one stays.
+  void begin(Formulation by);
+
+ private:
+  [[nodiscard]] bool has_hard() const { return formulation == Formulation::lcp && hard_ != nullptr; }
+  [[nodiscard]] bool has_smooth() const { return formulation != Formulation::lcp && smooth_ != nullptr; }
+  [[noreturn, gnu::cold]] void refuse() const;
+
+  std::unique_ptr<HardTape> hard_;
+  std::unique_ptr<SmoothTape> smooth_;
+};
+
+/// The contact of a step, for the next one to start from.
+class WarmStart {
+ public:
+  WarmStart();
+  ~WarmStart();
+  WarmStart(const WarmStart& other);
+  WarmStart& operator=(const WarmStart& other);
+  WarmStart(WarmStart&& other) noexcept;
+  WarmStart& operator=(WarmStart&& other) noexcept;
+
+  struct Data;
+  /// Cold where there was none.
+  [[nodiscard]] Data& data();
+  [[nodiscard]] const Data* given() const { return data_.get(); }
+
+ private:
+  std::unique_ptr<Data> data_;
 };
 
 /// Memory of steps and of their derivatives, and the warm start. One per thread. Nothing is allocated for up to as many
@@ -178,6 +193,7 @@ class Workspace {
 
   struct Memory;
   [[nodiscard]] Memory& memory() { return *memory_; }
+  [[nodiscard]] const Memory& memory() const { return *memory_; }
 
  private:
   Owned<Memory> memory_;
@@ -189,7 +205,8 @@ enum class StepStart {
   last,
   /// Nothing: the step is a function of its arguments alone.
   cold,
-  /// The step that left the tape StepOptions::from.
+  /// The step that left the tape StepOptions::from; nothing where that was by the other kind of contact, hard or
+  /// smooth.
   tape,
 };
 

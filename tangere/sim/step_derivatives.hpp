@@ -32,7 +32,7 @@ enum class GradientMode {
   /// of impact does to positions (VI, Appendix E), right for one impact without gravity. Not the derivative of the
   /// step.
   reflection,
-  /// Likewise, by the saltation matrix of an impact at the start of the step: right as the time step goes to 0. Not the
+  /// The same by the saltation matrix of an impact at the start of the step: right as the time step goes to 0. Not the
   /// derivative of the step.
   saltation,
 };

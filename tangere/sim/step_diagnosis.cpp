@@ -20,7 +20,7 @@ constexpr double kDependent = 1e-9;
 
 /// M⁻¹ Jᵀ, a column a row.
 MatrixX responses(const Model& model, const Tape& tape, const Data& data) {
-  MatrixX out = tape.problem.jacobian(model.nv()).transpose();
+  MatrixX out = tape.hard().problem.jacobian(model.nv()).transpose();
   VectorX column;
   for (Eigen::Index r = 0; r < out.cols(); ++r) {
     column = out.col(r);
@@ -31,20 +31,22 @@ MatrixX responses(const Model& model, const Tape& tape, const Data& data) {
 }
 
 std::vector<double> margins_of(const Tape& tape, const VectorX& mobility) {
-  const auto count = static_cast<std::size_t>(tape.problem.num_rows());
+  const auto count = static_cast<std::size_t>(tape.hard().problem.num_rows());
   std::vector<double> out(count, kInfinity);
   double largest = 0.0;
-  for (std::size_t r = 0; r < count; ++r) largest = std::max(largest, std::abs(tape.f[static_cast<Eigen::Index>(r)]));
+  for (std::size_t r = 0; r < count; ++r)
+    largest = std::max(largest, std::abs(tape.hard().f[static_cast<Eigen::Index>(r)]));
   if (largest == 0.0) return out;
   for (std::size_t r = 0; r < count; ++r) {
     const auto row = static_cast<Eigen::Index>(r);
-    const BoxedLcpRow& box = tape.problem.boxes[r];
-    const double pressing = box.normal < 0 ? 0.0 : tape.f[box.normal];
+    const BoxedLcpRow& box = tape.hard().problem.boxes[r];
+    const double pressing = box.normal < 0 ? 0.0 : tape.hard().f[box.normal];
     if (mobility[row] == 0.0 || (box.normal >= 0 && pressing == 0.0)) continue;
     const double upper = box.normal < 0 ? box.upper : box.friction * pressing;
     const double lower = box.normal < 0 ? box.lower : -upper;
-    const double margin = tape.sets[r] == RowSet::clamped ? std::min(tape.f[row] - lower, upper - tape.f[row])
-                                                          : std::abs(tape.w[row]) / mobility[row];
+    const double margin = tape.hard().sets[r] == RowSet::clamped
+                              ? std::min(tape.hard().f[row] - lower, upper - tape.hard().f[row])
+                              : std::abs(tape.hard().w[row]) / mobility[row];
     out[r] = margin / largest;
   }
   return out;
@@ -57,13 +59,14 @@ MatrixX clamped_system(const Tape& tape, const MatrixX& A, const std::vector<int
   for (Eigen::Index j = 0; j < count; ++j) {
     const int column = clamped[j];
     VectorX response = A.col(column);
-    for (std::size_t r = 0; r < tape.sets.size(); ++r) {
-      const BoxedLcpRow& box = tape.problem.boxes[r];
-      if (box.normal != column || tape.sets[r] == RowSet::clamped) continue;
-      response += (tape.sets[r] == RowSet::upper ? box.friction : -box.friction) * A.col(static_cast<Eigen::Index>(r));
+    for (std::size_t r = 0; r < tape.hard().sets.size(); ++r) {
+      const BoxedLcpRow& box = tape.hard().problem.boxes[r];
+      if (box.normal != column || tape.hard().sets[r] == RowSet::clamped) continue;
+      response +=
+          (tape.hard().sets[r] == RowSet::upper ? box.friction : -box.friction) * A.col(static_cast<Eigen::Index>(r));
     }
     for (Eigen::Index i = 0; i < count; ++i) out(i, j) = response[clamped[i]];
-    out(j, j) += tape.problem.boxes[column].compliance;
+    out(j, j) += tape.hard().problem.boxes[column].compliance;
   }
   return out;
 }
@@ -81,7 +84,7 @@ struct VelocityJacobians {
   MatrixX u;
 };
 
-VelocityJacobians velocity_jacobians(const World& world, const Tape& tape, Workspace::Memory& m) {
+VelocityJacobians velocity_jacobians(const World& world, const Tape& tape, HardMemory& m) {
   const int nv = world.nv();
   linearise(world, tape, m);
   m.derivatives.expand(world.model(), m.data);
@@ -89,11 +92,11 @@ VelocityJacobians velocity_jacobians(const World& world, const Tape& tape, Works
   const MatrixX v_v = m.derivatives.d_v();
   const MatrixX v_tau = m.derivatives.d_tau();
   // s_x is there for clamped rows only: all of them
-  m.other_sets.assign(tape.sets.size(), RowSet::clamped);
+  m.other_sets.assign(tape.hard().sets.size(), RowSet::clamped);
   SolvedStep step = solved_step(world, tape, m);
   step.sets = m.other_sets;
   m.derivatives.linearise(world.model(), m.data, step, LcpDerivatives::RowUse::all);
-  const ContactProblem::JacobianMap J = tape.problem.jacobian(nv);
+  const ContactProblem::JacobianMap J = tape.hard().problem.jacobian(nv);
   VelocityJacobians out{J * v_q + m.derivatives.s_q(), J * v_v + m.derivatives.s_v(), {}};
   out.u.resize(J.rows(), world.nu());
   to_controls(world, m.actuation, MatrixX(J * v_tau), out.u);
@@ -110,27 +113,28 @@ VectorX reach_of(const Tape& tape, const std::vector<double>& margins, const Mat
   for (std::size_t r = 0; r < margins.size(); ++r) {
     if (margins[r] == kInfinity) continue;
     const auto row = static_cast<Eigen::Index>(r);
-    const BoxedLcpRow& box = tape.problem.boxes[r];
-    if (tape.sets[r] != RowSet::clamped) {
+    const BoxedLcpRow& box = tape.hard().problem.boxes[r];
+    if (tape.hard().sets[r] != RowSet::clamped) {
       // what keeps it at its bound is w + C f, which matters where other rows hold it
-      shorten(std::abs(tape.w[row] + box.compliance * tape.f[row]), dw.row(row) + box.compliance * df.row(row));
+      shorten(std::abs(tape.hard().w[row] + box.compliance * tape.hard().f[row]),
+              dw.row(row) + box.compliance * df.row(row));
     } else if (box.normal >= 0) {
       // bounds go with the normal force
-      const double most = box.friction * tape.f[box.normal];
-      shorten(tape.f[row] + most, df.row(row) + box.friction * df.row(box.normal));
-      shorten(most - tape.f[row], df.row(row) - box.friction * df.row(box.normal));
+      const double most = box.friction * tape.hard().f[box.normal];
+      shorten(tape.hard().f[row] + most, df.row(row) + box.friction * df.row(box.normal));
+      shorten(most - tape.hard().f[row], df.row(row) - box.friction * df.row(box.normal));
     } else {
-      shorten(tape.f[row] - box.lower, df.row(row));
-      shorten(box.upper - tape.f[row], df.row(row));
+      shorten(tape.hard().f[row] - box.lower, df.row(row));
+      shorten(box.upper - tape.hard().f[row], df.row(row));
     }
   }
   return out;
 }
 
-void set_reach(const World& world, const Tape& tape, Workspace& workspace, StepDiagnosis& out) {
+void set_reach(const World& world, const Tape& tape, HardMemory& m, StepDiagnosis& out) {
   ImpulseJacobians df;
-  part_impulses(world, tape, workspace.memory(), df);
-  const VelocityJacobians dw = velocity_jacobians(world, tape, workspace.memory());
+  part_impulses(world, tape, m, df);
+  const VelocityJacobians dw = velocity_jacobians(world, tape, m);
   out.reach_q = reach_of(tape, out.margins, df.q, dw.q);
   out.reach_v = reach_of(tape, out.margins, df.v, dw.v);
   out.reach_u = reach_of(tape, out.margins, df.u, dw.u);
@@ -142,35 +146,35 @@ StepDiagnosis diagnose_step(const World& world, const Tape& tape, Workspace& wor
   require_tape(world, tape);
   if (world.options().formulation != Formulation::lcp)
     throw InputError("formulation", "a diagnosis is of the rows of hard contact: lcp only");
+  HardMemory& m = hard_memory(world, workspace);
   if (!(tie_tolerance >= 0.0)) throw InputError("tie_tolerance", "must be at least 0");
-  const bool is_impact = tape.problem.time_step == 0.0 && tape.problem.num_rows() > 0;
+  const bool is_impact = tape.hard().problem.time_step == 0.0 && tape.hard().problem.num_rows() > 0;
   if (is_impact && world.impact_model() == nullptr) throw InputError("tape", "is not of this world: nothing bounces");
-  if (is_impact) prepare_impacts(world, workspace.memory());
+  if (is_impact) prepare_impacts(world, m);
   const Model& model = is_impact ? *world.impact_model() : world.model();
-  Workspace::Memory& m = workspace.memory();
   Data& data = is_impact ? *m.impact_data : m.data;
   (void)mass_matrix(model, data, tape.q);
   // what is implicit has no time to act in an impact
-  set_implicit_forces(world, tape.regions, m.implicit);
+  set_implicit_forces(world, world.options().time_step, tape.regions, m.implicit);
   if (is_impact)
     factor_mass_matrix(model, data);
   else
     factor_mass_matrix(model, data, m.implicit.inertia);
-  const MatrixX A = tape.problem.jacobian(world.nv()) * responses(model, tape, data);
+  const MatrixX A = tape.hard().problem.jacobian(world.nv()) * responses(model, tape, data);
 
   StepDiagnosis out;
-  out.energy_margin = tape.energy_margin;
+  out.energy_margin = tape.hard().energy_margin;
   find_rough_contacts(tape, out.rough_contacts);
   out.margins = margins_of(tape, A.diagonal());
   for (std::size_t r = 0; r < out.margins.size(); ++r)
     if (out.margins[r] < tie_tolerance) out.ties.push_back(static_cast<int>(r));
-  if (!is_impact) set_reach(world, tape, workspace, out);
-  for (int i = 0; i < tape.num_impacts; ++i)
-    if (tape.events[i].lead < tie_tolerance) out.tied_impacts.push_back(i);
+  if (!is_impact) set_reach(world, tape, m, out);
+  for (int i = 0; i < tape.num_impacts(); ++i)
+    if (tape.hard().events[i].lead < tie_tolerance) out.tied_impacts.push_back(i);
 
   std::vector<int> clamped;
-  for (std::size_t r = 0; r < tape.sets.size(); ++r)
-    if (tape.sets[r] == RowSet::clamped) clamped.push_back(static_cast<int>(r));
+  for (std::size_t r = 0; r < tape.hard().sets.size(); ++r)
+    if (tape.hard().sets[r] == RowSet::clamped) clamped.push_back(static_cast<int>(r));
   out.num_clamped = static_cast<int>(clamped.size());
   if (clamped.empty()) return out;
   const MatrixX rows = A(clamped, clamped);

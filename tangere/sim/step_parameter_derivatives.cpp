@@ -1,13 +1,13 @@
-/// r_θ and s_θ of every parameter (contact/lcp_derivatives.hpp), then dv⁺ = −P r_θ − K s_θ.
+/// r_θ and s_θ of every parameter (contact/hard/lcp_derivatives.hpp), then dv⁺ = −P r_θ − K s_θ.
 ///
 ///   inertia, damping, gravity, …   r = dt times the inverse dynamics' derivative at the step's acceleration
 ///   placement of a joint           that, and everything beyond is carried by a twist S: places and frames of rows with
 ///                                  it, velocities by S × (V − V_parent)
-///   placement of a shape           places and frames only; so its size (contact/contact_size.hpp)
+///   placement of a shape           places and frames only; so its size (contact/scene/contact_size.hpp)
 ///   friction                       r = −Jᵀ (± f_normal) of the tangential rows at their bound
 ///   restitution                    s = J v of the rows that bounce
 ///
-/// Where something bounced inside the step that is so for each of its parts, and the distance at the impact moves with
+/// Steps with impacts inside: the same for each part, and the distance at the impact moves with
 /// placements; the chain rule (bounce_chain.hpp) does the rest.
 
 #include <algorithm>
@@ -22,7 +22,6 @@
 #include "tangere/sim/impact/internal/bounce.hpp"
 #include "tangere/sim/impact/internal/bounce_chain.hpp"
 #include "tangere/sim/internal/integration.hpp"
-#include "tangere/sim/internal/smooth_step.hpp"
 #include "tangere/sim/internal/workspace_memory.hpp"
 #include "tangere/sim/step_parameters.hpp"
 
@@ -60,7 +59,7 @@ class ParameterColumns {
   void fill(const StepParameter& p, bool with_impulses) {
     VectorX& column = scratch_.column;
     column.setZero(model_.nv());
-    (void)scratch_.bounds.reset(tape_.problem.num_rows());
+    (void)scratch_.bounds.reset(tape_.hard().problem.num_rows());
     (void)scratch_.s.reset(static_cast<Eigen::Index>(derivatives_.clamped().size()));
     switch (p.kind) {
       case Kind::model:
@@ -80,7 +79,7 @@ class ParameterColumns {
         add_size(p, column);
         break;
     }
-    derivatives_.respond(model_, data_, tape_.problem, column, scratch_.s.view(),
+    derivatives_.respond(model_, data_, tape_.hard().problem, column, scratch_.s.view(),
                          with_impulses ? &scratch_.forces : nullptr);
     if (with_impulses) scratch_.forces.view() += scratch_.bounds.view();
   }
@@ -92,8 +91,8 @@ class ParameterColumns {
 
   /// d(distance) / d(parameter) of a contact of this part, the state held.
   [[nodiscard]] double distance(const StepParameter& p, int index) {
-    const Contact& contact = tape_.problem.contacts[index];
-    const Vector12& gradient = tape_.problem.motions[index].distance;
+    const Contact& contact = tape_.hard().problem.contacts[index];
+    const Vector12& gradient = tape_.hard().problem.motions[index].distance;
     Vector12 moved = Vector12::Zero();
     if (p.kind == Kind::shape_placement)
       moved << carried_shape(p, contact.shape_A, contact.point), carried_shape(p, contact.shape_B, contact.point);
@@ -106,13 +105,13 @@ class ParameterColumns {
  private:
   void add_model(const Parameter& p, Eigen::Ref<VectorX> r) {
     const bool passive = p.kind == Parameter::Kind::damping || p.kind == Parameter::Kind::stiffness;
-    const bool impact = tape_.problem.time_step == 0.0;
+    const bool impact = tape_.hard().problem.time_step == 0.0;
     if (impact && !acts_in_impacts(p)) return;
     // dampers see every velocity, inertia not those of lone bodies
     const VectorX& v = passive ? tape_.v : step_.v_inertial;
     inverse_dynamics_parameter_derivatives(model_, data_, tape_.q, v, derivatives_.acceleration(), std::span(&p, 1),
                                            scratch_.smooth, derivatives_.wrenches());
-    const double dt = impact ? 1.0 : tape_.problem.time_step;
+    const double dt = impact ? 1.0 : tape_.hard().problem.time_step;
     r += dt * scratch_.smooth.col(0);
     // dampers and springs act at the end of the step
     if (passive && !is_free(p.index)) {
@@ -127,7 +126,7 @@ class ParameterColumns {
                                                              velocities.twist(model_, data_, parent, about));
     };
     const auto carried = [&, this](const RowBlock& block, int side, const Vector3& about) -> Vector6 {
-      const BodyRows& pair = tape_.problem.pairs[block.pair];
+      const BodyRows& pair = tape_.hard().problem.pairs[block.pair];
       return carried_body(p, side == 0 ? pair.body_A : pair.body_B, about);
     };
     derivatives_.displace(model_, data_, step_, {std::ref(carried), std::ref(twist), {}}, r, scratch_.s.view());
@@ -156,14 +155,14 @@ class ParameterColumns {
   }
 
   void add_friction(const StepParameter& p, Eigen::Ref<VectorX> r) {
-    const ContactProblem& problem = tape_.problem;
+    const ContactProblem& problem = tape_.hard().problem;
     for (const LcpDerivatives::Follower& follower : derivatives_.followers()) {
       const Row& row = problem.rows[follower.row];
       if (row.kind != RowKind::tangential) continue;
       const double share = friction_share_of(p, contact_of(row));
       if (share == 0.0) continue;
       halves_ = halves_ || share < 1.0;
-      const double normal = share * tape_.f[derivatives_.clamped()[follower.normal]];
+      const double normal = share * tape_.hard().f[derivatives_.clamped()[follower.normal]];
       const double force = std::copysign(normal, follower.slope);
       r -= force * problem.jacobian(model_.nv()).row(follower.row).transpose();
       scratch_.bounds[follower.row] = force;
@@ -171,7 +170,7 @@ class ParameterColumns {
   }
 
   void add_restitution(int shape) {
-    const ContactProblem& problem = tape_.problem;
+    const ContactProblem& problem = tape_.hard().problem;
     for (std::size_t i = 0; i < problem.rows.size(); ++i) {
       const int place = derivatives_.place_of_row(static_cast<int>(i));
       if (problem.rows[i].restitution == 0.0 || place < 0) continue;
@@ -186,7 +185,7 @@ class ParameterColumns {
   void add_shape(const StepParameter& p, Eigen::Ref<VectorX> r) {
     const auto carried = [&, this](const RowBlock& block, int side, const Vector3& about) -> Vector6 {
       if (block.contact < 0) return Vector6::Zero();
-      const Contact& contact = tape_.problem.contacts[block.contact];
+      const Contact& contact = tape_.hard().problem.contacts[block.contact];
       return carried_shape(p, side == 0 ? contact.shape_A : contact.shape_B, about);
     };
     const auto twist = [](int, const Vector3&, const BodyVelocities&) -> Vector6 { return Vector6::Zero(); };
@@ -197,7 +196,7 @@ class ParameterColumns {
     const auto none = [](const auto&...) -> Vector6 { return Vector6::Zero(); };
     const auto change = [&, this](const RowBlock& block) -> FrameChange {
       if (block.contact < 0 || !takes_part(block)) return {};
-      return size_change(p, tape_.problem.contacts[block.contact]);
+      return size_change(p, tape_.hard().problem.contacts[block.contact]);
     };
     derivatives_.displace(model_, data_, step_, {none, none, std::ref(change)}, r, scratch_.s.view());
   }
@@ -227,8 +226,8 @@ class ParameterColumns {
                        [&](int first) { return dof >= first && dof < first + 6; });
   }
   [[nodiscard]] const Contact& contact_of(const Row& row) const {
-    const RowBlock& block = tape_.problem.blocks[row.block];
-    return tape_.problem.contacts[block.contact];
+    const RowBlock& block = tape_.hard().problem.blocks[row.block];
+    return tape_.hard().problem.contacts[block.contact];
   }
 
   const World& world_;
@@ -248,7 +247,7 @@ void fill_columns(ParameterColumns& columns, const Tape& part, std::span<const S
                   ParameterScratch& scratch, ScratchMatrix& out, ScratchMatrix* impulses, const Correct& correct) {
   const auto count = static_cast<Eigen::Index>(parameters.size());
   ScratchMatrix::View velocity = out.reset(part.v_plus.size(), count);
-  if (impulses != nullptr) (void)impulses->reset(part.problem.num_rows(), count);
+  if (impulses != nullptr) (void)impulses->reset(part.hard().problem.num_rows(), count);
   for (Eigen::Index i = 0; i < count; ++i) {
     columns.fill(parameters[i], impulses != nullptr);
     correct(parameters[i]);
@@ -268,7 +267,7 @@ GradientQuality quality_of(const ParameterColumns& columns) {
 }
 
 /// dv⁺ of a step without impact, or of the part before or after it.
-GradientQuality fill_part(const World& world, const Tape& tape, Workspace::Memory& m,
+GradientQuality fill_part(const World& world, const Tape& tape, HardMemory& m,
                           std::span<const StepParameter> parameters, ScratchMatrix& out,
                           ScratchMatrix* impulses = nullptr) {
   linearise(world, tape, m, rows_for(impulses != nullptr));
@@ -279,7 +278,7 @@ GradientQuality fill_part(const World& world, const Tape& tape, Workspace::Memor
 }
 
 /// v_p of an impact, and the distance there.
-GradientQuality fill_impact(const World& world, const Tape& impact, int contact, Workspace::Memory& m,
+GradientQuality fill_impact(const World& world, const Tape& impact, int contact, HardMemory& m,
                             std::span<const StepParameter> parameters, BounceColumns::Impact& out, bool with_impulses) {
   const Model& weightless = *world.impact_model();
   prepare_impacts(world, m);
@@ -299,19 +298,19 @@ GradientQuality fill_impact(const World& world, const Tape& impact, int contact,
 }
 
 /// A step with impacts inside, and all its impulses if asked for: answers are left in the chain.
-GradientQuality fill_bounce(const World& world, const Tape& tape, Workspace::Memory& m,
+GradientQuality fill_bounce(const World& world, const Tape& tape, HardMemory& m,
                             std::span<const StepParameter> parameters, bool with_impulses) {
   BounceChain& chain = bounce_chain(m);
   BounceColumns& columns = chain.columns;
-  columns.reset(world.nv(), static_cast<int>(parameters.size()), tape.num_impacts);
+  columns.reset(world.nv(), static_cast<int>(parameters.size()), tape.num_impacts());
   set_moment_columns(world, parameters, m.parameters.moments);
   columns.moments = &m.parameters.moments;
   GradientQuality quality =
       fill_part(world, tape, m, parameters, columns.before, with_impulses ? &columns.impulses_before : nullptr);
-  for (int i = 0; i < tape.num_impacts; ++i) {
+  for (int i = 0; i < tape.num_impacts(); ++i) {
     BounceColumns::Impact& impact = columns.impacts[i];
-    quality = worst(quality,
-                    fill_impact(world, tape.impact(i), tape.events[i].contact, m, parameters, impact, with_impulses));
+    quality = worst(quality, fill_impact(world, tape.impact(i), tape.hard().events[i].contact, m, parameters, impact,
+                                         with_impulses));
     quality = worst(quality, fill_part(world, tape.after_impact(i), m, parameters, impact.after));
   }
   chain.linearise(world, tape, m, rows_for(with_impulses));
@@ -321,11 +320,8 @@ GradientQuality fill_bounce(const World& world, const Tape& tape, Workspace::Mem
 
 }  // namespace
 
-GradientQuality step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+GradientQuality hard_parameter_jacobians(const World& world, const Tape& tape, HardMemory& m,
                                          std::span<const StepParameter> parameters, StepParameterJacobians& out) {
-  Workspace::Memory& m = workspace.memory();
-  for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
-  if (is_smooth(world, m)) return smooth_parameter_jacobians(world, tape, m, parameters, out);
   if (tape.bounced()) {
     const GradientQuality quality = fill_bounce(world, tape, m, parameters, false);
     out.q = m.chain->q();
@@ -344,11 +340,17 @@ GradientQuality step_parameter_jacobians(const World& world, const Tape& tape, W
   return worst(quality, quality_of(tape));
 }
 
+GradientQuality step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
+                                         std::span<const StepParameter> parameters, StepParameterJacobians& out) {
+  for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
+  return workspace.memory().method_of(world).parameter_jacobians(world, tape, parameters, out);
+}
+
 GradientQuality impulse_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
                                             std::span<const StepParameter> parameters, MatrixX& out) {
   for (const StepParameter& parameter : parameters) require_parameter(world, parameter);
   GradientQuality quality = quality_of(tape);
-  Workspace::Memory& m = workspace.memory();
+  HardMemory& m = hard_memory(world, workspace);
   if (tape.bounced()) {
     quality = worst(quality, fill_bounce(world, tape, m, parameters, true));
     out = m.chain->impulses();

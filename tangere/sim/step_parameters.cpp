@@ -22,7 +22,7 @@ std::string shape_name(const World& world, int shape) {
 
 ShapePair pair_of(const StepParameter& p) { return {p.shape, p.other_shape}; }
 
-/// What sizes the world's shapes, each once: `.radius, .size.x`; those of a large polytope by their first.
+/// Names of the sizes of the world's shapes, each once: `.radius, .size.x`; those of a large polytope by their first.
 std::string size_names(const World& world) {
   constexpr std::size_t kMostNames = 12;
   std::vector<std::string> names;

@@ -5,35 +5,19 @@
 /// Beside those of the model (multibody/parameters.hpp):
 ///
 ///   <body>.<shape>.friction  .restitution       <shape>: its name, or its number on the body if that is empty
-///   <body>.<shape>|<body>.<shape>.friction      of a pair of shapes, which is then its own
-///   (ContactOptions::pair_friction) <body>.<shape>.placement.x y z rx ry rz     of X_BS: in the body's axes, and its
-///   rotation vector <body>.<shape>.radius  .size.x  …           what sizes the shape (Shape::parameter_names); masses
-///   stay as they are
+///   <body>.<shape>|<body>.<shape>.friction      of a pair, which is then its own (ContactOptions::pair_friction)
+///   <body>.<shape>.placement.x y z rx ry rz     X_BS: in the body's axes, and its rotation vector
+///   <body>.<shape>.radius  .size.x  …           sizes of the shape (Shape::parameter_names); masses stay as they are
 
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tangere/multibody/parameters.hpp"
+#include "tangere/contact/step_parameter.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 
 namespace tangere {
-
-struct StepParameter {
-  enum class Kind { model, friction, pair_friction, restitution, shape_placement, shape_size };
-
-  Kind kind = Kind::model;
-  /// Kind::model.
-  Parameter model{};
-  /// The others: index into the scene's shapes, and of x y z rx ry rz or of the shape's own parameters.
-  int shape = 0;
-  int component = 0;
-  /// Kind::pair_friction: the second shape.
-  int other_shape = 0;
-
-  bool operator==(const StepParameter&) const = default;
-};
 
 /// All but the friction of pairs, of which there are many.
 [[nodiscard]] std::vector<StepParameter> all_step_parameters(const World& world);
@@ -56,8 +40,8 @@ struct StepParameterJacobians {
 /// Derivatives of the next state with sets held. The friction of a pair is the smaller of two: the other one has no
 /// effect, and of equals each has half (GradientQuality::halved_at_tie); the friction of the pair itself has no tie.
 /// The constants that scale the compliance are held, which matters only where rows repeat each other and slide in
-/// different directions. Contacts whose features do not live on as a shape grows (contact/contact_size.hpp) are taken
-/// to stay where they are: features are held where such a contact takes part and the size is asked for.
+/// different directions. Contacts whose features do not live on as a shape grows (contact/scene/contact_size.hpp) are
+/// taken to stay where they are: features are held where such a contact takes part and the size is asked for.
 [[nodiscard]] GradientQuality step_parameter_jacobians(const World& world, const Tape& tape, Workspace& workspace,
                                                        std::span<const StepParameter> parameters,
                                                        StepParameterJacobians& out);

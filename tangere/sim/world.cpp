@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "tangere/contact/scene/row_scales.hpp"
 #include "tangere/contact/smooth/free_mover.hpp"
-#include "tangere/contact/smooth/smooth_support.hpp"
 #include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/configuration.hpp"
@@ -75,7 +75,7 @@ void verify_positions(const Model& model, const std::vector<Actuator>& actuators
   }
 }
 
-/// What of an actuator can act at the end of the step: nothing of one that moves a free joint, as with its dampers.
+/// Terms of an actuator that act at the end of the step: none on a free joint, as with its dampers.
 ServoTerms servo_terms_of(const std::vector<int>& free_dofs, const Actuator& actuator) {
   for (const int first : free_dofs)
     if (actuator.dof >= first && actuator.dof < first + 6) return {};
@@ -89,9 +89,12 @@ void WorldOptions::verify() const {
   if (!(time_step > 0.0 && time_step <= 1.0))
     throw InputError("time_step", "must be above 0 and at most 1 s, got " + internal::to_text(time_step));
   internal::with_prefix("contact", [&] { contact.verify(); });
+  internal::with_prefix("hard", [&] { hard.verify(); });
   internal::with_prefix("smooth", [&] { smooth.verify(); });
   if (formulation != Formulation::lcp && integrator != Integrator::semi_implicit)
     throw InputError("integrator", "smooth contact needs the semi-implicit integrator");
+  if (formulation != Formulation::lcp && hard.rolling_friction > 0.0)
+    throw InputError("hard.rolling_friction", "is for hard contact: smooth contact has torsional friction only");
 }
 
 WorldOptions WorldChanges::applied_to(WorldOptions options) const {
@@ -101,10 +104,21 @@ WorldOptions WorldChanges::applied_to(WorldOptions options) const {
   if (gradient_kappa) options.smooth.gradient_kappa = *gradient_kappa;
   if (tolerance) {
     const bool hard = options.formulation == Formulation::lcp;
-    (hard ? options.contact.tolerance : options.smooth.tolerance) = *tolerance;
+    (hard ? options.hard.tolerance : options.smooth.tolerance) = *tolerance;
   }
   return options;
 }
+
+struct World::Parts {
+  Parts(const Model& model_, std::vector<Actuator> actuators_, const RowScales& scales_, State start_);
+  std::uint64_t number;
+  Model model;
+  std::vector<Actuator> actuators;
+  CollisionScene scene;
+  RowScales scales;
+  std::shared_ptr<const Model> impact_model;
+  State start;
+};
 
 World::Parts::Parts(const Model& model_, std::vector<Actuator> actuators_, const RowScales& scales_, State start_)
     : number(next_number()),
@@ -130,6 +144,20 @@ World::World(const Scene& scene, const WorldChanges& changes)
 
 World World::with(const WorldChanges& changes) const { return World(parts_, changes.applied_to(options_)); }
 
+World World::with_contact(const HardContact& contact) const {
+  WorldOptions options = options_;
+  options.formulation = Formulation::lcp;
+  options.hard = contact;
+  return with_options(options);
+}
+
+World World::with_contact(const SmoothContact& contact) const {
+  WorldOptions options = options_;
+  if (options.formulation == Formulation::lcp) options.formulation = Formulation::single_level;
+  options.smooth = contact;
+  return with_options(options);
+}
+
 World World::with_options(const WorldOptions& options) const { return World(parts_, options); }
 
 World World::with_model(const Model& model) const {
@@ -137,15 +165,22 @@ World World::with_model(const Model& model) const {
 }
 
 World::World(std::shared_ptr<const Parts> parts, const WorldOptions& options)
-    : number_(next_number()), parts_(std::move(parts)), options_(options) {
+    : number_(next_number()),
+      parts_(std::move(parts)),
+      parts_number_(parts_->number),
+      model_(&parts_->model),
+      actuators_(&parts_->actuators),
+      scene_(&parts_->scene),
+      scales_(&parts_->scales),
+      impact_model_(parts_->impact_model.get()),
+      options_(options) {
   options_.verify();
   const Model& model = parts_->model;
-  if (options_.formulation != Formulation::lcp) require_smooth_support(options_.contact);
   lone_bodies_ =
       find_lone_bodies(model, options_.formulation == Formulation::lcp ? find_lone_links(model)
                                                                        : find_free_movers(model, options_.contact));
-  implicit_inertia_.setZero(model.nv());
-  implicit_damping_.setZero(model.nv());
+  passive_damping_.setZero(model.nv());
+  passive_stiffness_.setZero(model.nv());
   for (const Joint& joint : model.joints()) {
     if (joint.spec.type == JointType::free) {
       free_dofs_.push_back(joint.first_v);
@@ -156,12 +191,14 @@ World::World(std::shared_ptr<const Parts> parts, const WorldOptions& options)
     }
     for (int k = joint.first_v; k < joint.first_v + joint.nv; ++k) {
       const DofSpec& dof = model.dofs()[k];
-      implicit_damping_[k] = options_.time_step * dof.stiffness;
-      implicit_inertia_[k] = options_.time_step * (dof.damping + implicit_damping_[k]);
+      passive_damping_[k] = dof.damping;
+      passive_stiffness_[k] = dof.stiffness;
     }
   }
   for (const Actuator& actuator : parts_->actuators) servo_terms_.push_back(servo_terms_of(free_dofs_, actuator));
 }
+
+const State& World::default_state() const { return parts_->start; }
 
 VectorX World::lower_control() const {
   VectorX out = VectorX::Constant(nu(), -Actuator::kInfinity);

@@ -12,11 +12,13 @@
 #include <span>
 #include <vector>
 
+#include "tangere/contact/formulation.hpp"
+#include "tangere/contact/hard_contact.hpp"
 #include "tangere/contact/options.hpp"
 #include "tangere/contact/scene/collision_scene.hpp"
-#include "tangere/contact/scene/row_scales.hpp"
-#include "tangere/contact/smooth_options.hpp"
+#include "tangere/contact/smooth_contact.hpp"
 #include "tangere/multibody/actuator.hpp"
+#include "tangere/multibody/data.hpp"
 #include "tangere/multibody/model.hpp"
 #include "tangere/sim/scene.hpp"
 
@@ -32,12 +34,14 @@ enum class Integrator {
 struct WorldOptions {
   /// Seconds.
   double time_step = 1e-3;
+  /// Smooth contact needs the semi-implicit one.
   Integrator integrator = Integrator::semi_implicit;
   ContactOptions contact = {};
-  /// How contact is solved, and the options of the smooth formulations, which need the semi-implicit integrator and
-  /// have no rolling friction.
+  /// How contact is solved.
   Formulation formulation = Formulation::lcp;
-  SmoothOptions smooth = {};
+  /// Options of each formulation; those of the others wait until a world changes to them.
+  HardContact hard = {};
+  SmoothContact smooth = {};
 
   /// Throws InputError naming the first field out of range.
   void verify() const;
@@ -49,14 +53,16 @@ struct WorldChanges {
   /// Seconds.
   std::optional<double> time_step{};
   std::optional<Formulation> formulation{};
-  /// SmoothOptions::kappa and gradient_kappa.
+  /// SmoothContact::kappa and gradient_kappa.
   std::optional<double> kappa{};
   std::optional<double> gradient_kappa{};
-  /// ContactOptions::tolerance with hard contact, SmoothOptions::tolerance with smooth contact.
+  /// HardContact::tolerance or SmoothContact::tolerance.
   std::optional<double> tolerance{};
 
   [[nodiscard]] WorldOptions applied_to(WorldOptions options) const;
 };
+
+class RowScales;
 
 struct State {
   VectorX q;
@@ -64,7 +70,7 @@ struct State {
 };
 
 /// A free body that nothing hangs from, and the bodies fixed to it: its moments in the axes of its joint, the inertia
-/// about the centre (sim/lone_body.hpp).
+/// about the centre (sim/internal/lone_body.hpp).
 struct LoneBody {
   int first_v = 0;
   Vector3 center = Vector3::Zero();
@@ -94,6 +100,10 @@ class World {
   /// The same bodies, joints and scales, stepped in another way. Shares all that is large; workspaces keep their warm
   /// starts.
   [[nodiscard]] World with(const WorldChanges& changes) const;
+  /// Stepped by hard contact, or by smooth contact (Formulation::single_level unless it was bilevel), with these
+  /// options.
+  [[nodiscard]] World with_contact(const HardContact& contact) const;
+  [[nodiscard]] World with_contact(const SmoothContact& contact) const;
   [[nodiscard]] World with_options(const WorldOptions& options) const;
   /// The same scales of compliances, options, actuators and start for another model of the same bodies and joints.
   [[nodiscard]] World with_model(const Model& model) const;
@@ -105,19 +115,19 @@ class World {
   /// Worlds that have the same number are the same: copies of one.
   [[nodiscard]] std::uint64_t number() const { return number_; }
   /// Worlds that have the same number here are of the same bodies, joints, actuators and scales.
-  [[nodiscard]] std::uint64_t parts_number() const { return parts_->number; }
-  [[nodiscard]] const Model& model() const { return parts_->model; }
-  [[nodiscard]] const std::vector<Actuator>& actuators() const { return parts_->actuators; }
+  [[nodiscard]] std::uint64_t parts_number() const { return parts_number_; }
+  [[nodiscard]] const Model& model() const { return *model_; }
+  [[nodiscard]] const std::vector<Actuator>& actuators() const { return *actuators_; }
   [[nodiscard]] const WorldOptions& options() const { return options_; }
-  [[nodiscard]] const CollisionScene& scene() const { return parts_->scene; }
+  [[nodiscard]] const CollisionScene& scene() const { return *scene_; }
   /// How easily its bodies move, in general: what compliances are relative to.
-  [[nodiscard]] const RowScales& scales() const { return parts_->scales; }
+  [[nodiscard]] const RowScales& scales() const { return *scales_; }
   [[nodiscard]] int nq() const { return model().nq(); }
   [[nodiscard]] int nv() const { return model().nv(); }
   /// The size of a control.
   [[nodiscard]] int nu() const { return actuators().empty() ? nv() : static_cast<int>(actuators().size()); }
   /// The state of its scene; else the neutral configuration at rest.
-  [[nodiscard]] const State& default_state() const { return parts_->start; }
+  [[nodiscard]] const State& default_state() const;
   /// The ranges of the actuators' controls (infinite where there is none).
   [[nodiscard]] VectorX lower_control() const;
   [[nodiscard]] VectorX upper_control() const;
@@ -129,39 +139,36 @@ class World {
   /// flight. With smooth contact those with armature and those in loops are among the others.
   [[nodiscard]] const std::vector<LoneBody>& lone_bodies() const { return lone_bodies_; }
   [[nodiscard]] const std::vector<int>& floating_dofs() const { return floating_dofs_; }
-  /// dt damping + dt² stiffness of every coordinate: dampers and springs act on the velocity at the end of the step, so
-  /// that they are stable however strong. (Those of free joints act on the old one: 0.)
-  /// Actuators add theirs on top (sim/actuation.hpp).
-  [[nodiscard]] const VectorX& implicit_inertia() const { return implicit_inertia_; }
+  /// Damping and stiffness of every coordinate. Dampers and springs act on the velocity at the end of the step, so that
+  /// they are stable however strong. (Those of free joints act on the old one: 0.) Actuators add theirs on top
+  /// (sim/actuation.hpp).
+  [[nodiscard]] const VectorX& passive_damping() const { return passive_damping_; }
+  [[nodiscard]] const VectorX& passive_stiffness() const { return passive_stiffness_; }
   /// The model without gravity, springs and dampers, whose impacts bounce; null if nothing has restitution.
-  [[nodiscard]] const Model* impact_model() const { return parts_->impact_model.get(); }
-  /// dt stiffness, likewise.
-  [[nodiscard]] const VectorX& implicit_damping() const { return implicit_damping_; }
+  [[nodiscard]] const Model* impact_model() const { return impact_model_; }
   /// One an actuator.
   [[nodiscard]] const std::vector<ServoTerms>& servo_terms() const { return servo_terms_; }
 
  private:
   /// The parts shared by worlds that are stepped in different ways.
-  struct Parts {
-    Parts(const Model& model_, std::vector<Actuator> actuators_, const RowScales& scales_, State start_);
-    std::uint64_t number;
-    Model model;
-    std::vector<Actuator> actuators;
-    CollisionScene scene;
-    RowScales scales;
-    std::shared_ptr<const Model> impact_model;
-    State start;
-  };
+  struct Parts;
   World(std::shared_ptr<const Parts> parts, const WorldOptions& options);
 
   std::uint64_t number_;
   std::shared_ptr<const Parts> parts_;
+  // what is in parts_
+  std::uint64_t parts_number_ = 0;
+  const Model* model_ = nullptr;
+  const std::vector<Actuator>* actuators_ = nullptr;
+  const CollisionScene* scene_ = nullptr;
+  const RowScales* scales_ = nullptr;
+  const Model* impact_model_ = nullptr;
   WorldOptions options_;
   std::vector<int> free_dofs_;
   std::vector<int> floating_dofs_;
   std::vector<LoneBody> lone_bodies_;
-  VectorX implicit_inertia_;
-  VectorX implicit_damping_;
+  VectorX passive_damping_;
+  VectorX passive_stiffness_;
   std::vector<ServoTerms> servo_terms_;
 };
 

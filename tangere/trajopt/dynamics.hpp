@@ -17,7 +17,7 @@ namespace tangere {
 /// How contact is solved while an optimiser is in one of its phases. Dynamics without contact ignore it.
 struct ContactPhase {
   Formulation formulation = Formulation::lcp;
-  /// Smooth contact only: relaxation, tolerance relative to it, and how far pairs see each other (SmoothOptions).
+  /// Smooth contact only: relaxation, tolerance relative to it, and how far pairs see each other (SmoothContact).
   double kappa = 1e-2;
   double tolerance = 1e-3;
   double margin = 0.1;

@@ -42,6 +42,12 @@ class CheckLayers(unittest.TestCase):
         })
         self.assertEqual(code, 0, output)
 
+    def test_pages_name_sources_that_exist(self):
+        tree = {"tangere/contact/hard/lcp.cpp": header(), "tests/sim/step_test.cpp": ""}
+        code, output = self.run_on(tree | {"docs/a.md": "`contact/hard/lcp.cpp`, `hard/lcp.cpp`, `sim/step_test.cpp`\n"})
+        self.assertEqual(code, 0, output)
+        self.assert_fails(tree | {"docs/algorithms/a.md": "\n`contact/lcp.cpp`\n"}, "docs/algorithms/a.md:2: there is no contact/lcp.cpp")
+
     def test_wrong_arrows_fail(self):
         for source, target in [
             ("tangere/math/a.hpp", "tangere/geometry/a.hpp"),

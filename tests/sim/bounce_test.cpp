@@ -9,6 +9,7 @@
 #include "tangere/multibody/energy.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/sim/rollout.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/step_cases.hpp"
@@ -125,7 +126,7 @@ TEST(Bounce, BallFromManyHeights) {
 /// By the discrete rule the value converges too, and the gradient does not: that is why the event is the default.
 TEST(Bounce, DiscreteRuleHasAnotherGradient) {
   WorldOptions options{.time_step = 1e-3};
-  options.contact.bounce = BounceMode::discrete;
+  options.hard.bounce = BounceMode::discrete;
   const World world = balls_on_rails(2, Vector3::UnitX(), 0.0, 1.0, options);
   double end = 0.0;
   const StateTangent g = gradient_of_end(world, {Vector2(0.0, 0.52), Vector2(1.0, 0.0)}, 1000, 1, &end);
@@ -135,7 +136,7 @@ TEST(Bounce, DiscreteRuleHasAnotherGradient) {
 
 World discrete_balls(int count, const Vector3& axis, double gravity, double e, double dt) {
   WorldOptions options{.time_step = dt};
-  options.contact.bounce = BounceMode::discrete;
+  options.hard.bounce = BounceMode::discrete;
   return balls_on_rails(count, axis, gravity, e, options);
 }
 
@@ -182,7 +183,7 @@ TEST(Bounce, SaltationOfABodyThatTurns) {
     StepJacobians jacobians[2];
     for (const int i : {0, 1}) {
       WorldOptions options{.time_step = dt};
-      options.contact.bounce = i == 0 ? BounceMode::event : BounceMode::discrete;
+      options.hard.bounce = i == 0 ? BounceMode::event : BounceMode::discrete;
       const Shape box = Box{.size = {0.4, 0.3, 0.2}};
       const Matrix3 R = so3::exp(Vector3(0.4, 0.3, 0.2));
       const Vector3 half(0.2, 0.15, 0.1);
@@ -348,8 +349,8 @@ TEST(Bounce, HappensInsideTheCasesThatSaySo) {
     const StepResult& result = step(one.world, one.state, one.u, workspace, next, &tape);
     EXPECT_TRUE(tape.bounced()) << one.name;
     EXPECT_GE(result.impacts.size(), 1U);
-    EXPECT_GT(tape.events.front().time, 0.0);
-    EXPECT_LT(tape.events.front().time, 1.0);
+    EXPECT_GT(tape.hard().events.front().time, 0.0);
+    EXPECT_LT(tape.hard().events.front().time, 1.0);
   }
 }
 

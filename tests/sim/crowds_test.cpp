@@ -11,6 +11,7 @@
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/sim/step_derivatives.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
@@ -21,14 +22,14 @@ namespace {
 /// Rows by what v⁺ and the impulses are: inside their boxes, at rest with their targets (but for the compliance) while
 /// inside, and moving away from them at a bound.
 void expect_complementary(const World& world, const Tape& tape) {
-  const VectorX w = tape.problem.jacobian(world.nv()) * tape.v_plus;
-  if (tape.f.size() == 0) return;
-  const double largest = tape.f.view().cwiseAbs().maxCoeff();
-  for (int r = 0; r < tape.problem.num_rows(); ++r) {
-    const Row& row = tape.problem.rows[r];
-    const BoxedLcpRow& box = tape.problem.boxes[r];
-    const double f = tape.f[r];
-    const double most = box.normal >= 0 ? box.friction * tape.f[box.normal] : box.upper;
+  const VectorX w = tape.hard().problem.jacobian(world.nv()) * tape.v_plus;
+  if (tape.hard().f.size() == 0) return;
+  const double largest = tape.hard().f.view().cwiseAbs().maxCoeff();
+  for (int r = 0; r < tape.hard().problem.num_rows(); ++r) {
+    const Row& row = tape.hard().problem.rows[r];
+    const BoxedLcpRow& box = tape.hard().problem.boxes[r];
+    const double f = tape.hard().f[r];
+    const double most = box.normal >= 0 ? box.friction * tape.hard().f[box.normal] : box.upper;
     const double least = box.normal >= 0 ? -most : box.lower;
     const double tiny = 1e-12 * (1.0 + largest);
     ASSERT_LE(f, most + tiny) << "row " << r;
@@ -57,13 +58,13 @@ Vector3 momentum(const World& world, const VectorX& q, const VectorX& v) {
 
 Vector3 impulse_of_walls(const World& world, const Tape& tape) {
   Vector3 out = Vector3::Zero();
-  for (const RowBlock& block : tape.problem.blocks) {
-    const BodyRows& pair = tape.problem.pairs[block.pair];
+  for (const RowBlock& block : tape.hard().problem.blocks) {
+    const BodyRows& pair = tape.hard().problem.pairs[block.pair];
     const bool A_moves = world.model().joint(pair.body_A).nv > 0;
     const bool B_moves = world.model().joint(pair.body_B).nv > 0;
     if (A_moves == B_moves) continue;
     for (int r = block.first_row; r < block.first_row + block.num_rows; ++r)
-      out += (B_moves ? 1.0 : -1.0) * tape.f[r] * block.D.col(tape.problem.rows[r].axis);
+      out += (B_moves ? 1.0 : -1.0) * tape.hard().f[r] * block.D.col(tape.hard().problem.rows[r].axis);
   }
   return out;
 }
@@ -84,7 +85,7 @@ double fastest(const VectorX& v, double reach) {
 
 double deepest(const Tape& tape) {
   double out = 0.0;
-  for (const Contact& contact : tape.problem.contacts) out = std::max(out, -contact.distance);
+  for (const Contact& contact : tape.hard().problem.contacts) out = std::max(out, -contact.distance);
   return out;
 }
 
@@ -160,7 +161,7 @@ void expect_derivatives(const Crowd& crowd, int steps) {
   Tape tape;
   State next;
   ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
-  ASSERT_GE(tape.problem.num_rows(), 64);
+  ASSERT_GE(tape.hard().problem.num_rows(), 64);
   StepJacobians jacobians;
   (void)step_jacobians(world, tape, workspace, jacobians);
   MatrixX all(nv, 2 * nv + world.nu());
@@ -178,8 +179,8 @@ void expect_derivatives(const Crowd& crowd, int steps) {
     const auto same_features = [](const Contact& one, const Contact& other) {
       return one.feature_A == other.feature_A && one.feature_B == other.feature_B;
     };
-    const std::vector<Contact>& contacts = tape.problem.contacts;
-    return result.status == StepStatus::solved && std::ranges::equal(result.sets, tape.sets) &&
+    const std::vector<Contact>& contacts = tape.hard().problem.contacts;
+    return result.status == StepStatus::solved && std::ranges::equal(result.sets, tape.hard().sets) &&
            std::ranges::equal(result.contacts, contacts, same_features);
   };
   Random random(3);

@@ -19,7 +19,7 @@ namespace tangere::test {
 inline WorldOptions by(BounceMode bounce) {
   WorldOptions options;
   options.time_step = 0.01;
-  options.contact.bounce = bounce;
+  options.hard.bounce = bounce;
   return options;
 }
 

@@ -11,6 +11,7 @@
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 #include "tangere/sim/step_parameters.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/parameter_bounds.hpp"
@@ -38,13 +39,13 @@ inline Made make_step(const World& world, const State& state, const VectorX& u) 
 inline bool same_pieces(const Tape& a, const Tape& b) {
   const auto same_rows = [](const Tape& one, const Tape& other) {
     const auto same_gain = [](const Row& r, const Row& s) { return r.gain == s.gain; };
-    const bool both_short = (one.restitution_kept < 1.0) == (other.restitution_kept < 1.0);
-    return both_short && one.sets == other.sets &&
-           std::equal(one.problem.rows.begin(), one.problem.rows.end(), other.problem.rows.begin(),
-                      other.problem.rows.end(), same_gain);
+    const bool both_short = (one.hard().restitution_kept < 1.0) == (other.hard().restitution_kept < 1.0);
+    return both_short && one.hard().sets == other.hard().sets &&
+           std::equal(one.hard().problem.rows.begin(), one.hard().problem.rows.end(), other.hard().problem.rows.begin(),
+                      other.hard().problem.rows.end(), same_gain);
   };
-  if (a.num_impacts != b.num_impacts || !same_rows(a, b)) return false;
-  for (int i = 0; i < a.num_impacts; ++i)
+  if (a.num_impacts() != b.num_impacts() || !same_rows(a, b)) return false;
+  for (int i = 0; i < a.num_impacts(); ++i)
     if (!same_rows(a.impact(i), b.impact(i)) || !same_rows(a.after_impact(i), b.after_impact(i))) return false;
   return true;
 }

@@ -9,6 +9,7 @@
 #include "tangere/math/random.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/sim/elastic_worlds.hpp"
 #include "tests/sim/impact_checks.hpp"
 #include "tests/support/step_cases.hpp"
@@ -32,7 +33,7 @@ std::optional<Hit> first_hit(const World& world, State state, const Check& check
   for (int i = 0; i < 60; ++i) {
     const StepResult& result = step(world, state, u, workspace, next, &tape);
     EXPECT_EQ(result.status, StepStatus::solved);
-    for (int k = 0; k < tape.num_impacts; ++k) check(tape.impact(k), result);
+    for (int k = 0; k < tape.num_impacts(); ++k) check(tape.impact(k), result);
     if (tape.bounced()) return Hit{state, result.restitution_kept};
     state = next;
   }
@@ -54,11 +55,11 @@ Count expect_no_gain(const World& world, const Draw& draw, int trials) {
       const double before = energy_of(world, impact.q, impact.v);
       const double after = energy_of(world, impact.q, impact.v_plus);
       EXPECT_LE(after, before * (1.0 + 1e-10)) << "trial " << trial;
-      EXPECT_LE(result.restitution_kept, impact.restitution_kept);
+      EXPECT_LE(result.restitution_kept, impact.hard().restitution_kept);
       ++count.impacts;
-      if (impact.restitution_kept == 1.0) return;
+      if (impact.hard().restitution_kept == 1.0) return;
       ++count.reduced;
-      EXPECT_GT(impact.restitution_kept, 0.0);
+      EXPECT_GT(impact.hard().restitution_kept, 0.0);
       EXPECT_NEAR(after, before, 1e-12 * before) << "trial " << trial;
     });
   return count;
@@ -149,8 +150,8 @@ World dumbbell(Redundancy redundancy) {
   builder.set_gravity(Vector3::Zero());
   WorldOptions options;
   options.time_step = 0.01;
-  options.contact.touching = 5e-3;
-  options.contact.redundancy = redundancy;
+  options.hard.touching = 5e-3;
+  options.hard.redundancy = redundancy;
   return World(builder.build(), {}, options);
 }
 
@@ -189,7 +190,7 @@ World planar_boxes() {
   builder.set_gravity(Vector3::Zero());
   WorldOptions options;
   options.time_step = 0.01;
-  options.contact.touching = 2e-3;
+  options.hard.touching = 2e-3;
   return World(builder.build(), {}, options);
 }
 
@@ -208,8 +209,8 @@ TEST(ImpactEnergy, EveryIslandHasItsOwn) {
     const std::optional<Hit> hit = first_hit(world, state, [](const Tape&, const StepResult&) {});
     if (!hit) continue;
     const Made made = make_step(world, hit->state, VectorX::Zero(world.nu()));
-    const std::vector<int>& islands = made.tape.impact(0).short_of_energy;
-    if (made.tape.num_impacts != 1 || islands.empty() || islands.front() == islands.back()) continue;
+    const std::vector<int>& islands = made.tape.impact(0).hard().short_of_energy;
+    if (made.tape.num_impacts() != 1 || islands.empty() || islands.front() == islands.back()) continue;
     if (islands.front() == 0 || islands.back() == 0) continue;
     ++found;
     Workspace workspace(world);
@@ -324,9 +325,9 @@ TEST(ImpactEnergy, IsShortInTheCaseThatSaysSo) {
       std::find_if(cases.begin(), cases.end(), [](const auto& c) { return c.name == "BoxShortOfEnergy"; });
   ASSERT_NE(found, cases.end());
   const Made made = make_step(found->world, found->state, found->u);
-  ASSERT_EQ(made.tape.num_impacts, 1);
-  EXPECT_LT(made.tape.impact(0).restitution_kept, 0.95);
-  EXPECT_GT(made.tape.impact(0).restitution_kept, 0.5);
+  ASSERT_EQ(made.tape.num_impacts(), 1);
+  EXPECT_LT(made.tape.impact(0).hard().restitution_kept, 0.95);
+  EXPECT_GT(made.tape.impact(0).hard().restitution_kept, 0.5);
 }
 
 TEST(ImpactEnergy, DerivativesOfABoxOnAFloor) {

@@ -9,6 +9,7 @@
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/sim/rollout.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
@@ -46,10 +47,12 @@ class ImpulseDerivatives : public testing::TestWithParam<StepCase> {
   }
 
   static bool same_rows(const Tape& a, const Tape& b) {
-    if (a.sets != b.sets || a.num_impacts != b.num_impacts) return false;
-    for (std::size_t r = 0; r < a.sets.size(); ++r)
-      if (a.problem.keys[r] != b.problem.keys[r] || a.problem.rows[r].gain != b.problem.rows[r].gain) return false;
-    for (int i = 0; i < a.num_impacts; ++i)
+    if (a.hard().sets != b.hard().sets || a.num_impacts() != b.num_impacts()) return false;
+    for (std::size_t r = 0; r < a.hard().sets.size(); ++r)
+      if (a.hard().problem.keys[r] != b.hard().problem.keys[r] ||
+          a.hard().problem.rows[r].gain != b.hard().problem.rows[r].gain)
+        return false;
+    for (int i = 0; i < a.num_impacts(); ++i)
       if (!same_rows(a.impact(i), b.impact(i))) return false;
     return true;
   }

@@ -27,6 +27,7 @@
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/kinematics.hpp"
 #include "tangere/sim/step_derivatives.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/random_worlds.hpp"
 
@@ -81,14 +82,14 @@ class Differences {
       : world_(scene.world), state_(state), u_(scene.u), workspace_(workspace), data_(world_.model()) {
     (void)step(world_, state_, u_, workspace_, next_, &tape_);
     workspace_.save(warm_);
-    for (std::size_t c = 0; c < tape_.problem.contacts.size(); ++c) {
+    for (std::size_t c = 0; c < tape_.hard().problem.contacts.size(); ++c) {
       // dn = dθ × n by the turns of A and of B
-      const Matrix3 N = so3::hat(tape_.problem.contacts[c].frame.col(0));
-      const Matrix3x12& turn = tape_.problem.motions[c].rotation;
+      const Matrix3 N = so3::hat(tape_.hard().problem.contacts[c].frame.col(0));
+      const Matrix3x12& turn = tape_.hard().problem.motions[c].rotation;
       const auto moves = [&](int first) { return (N * turn.middleCols<6>(first)).cwiseAbs().maxCoeff() > 1e-9; };
       owners_.push_back({!moves(6), !moves(0)});
     }
-    normals_ = local_normals(state_.q, tape_.problem.contacts);
+    normals_ = local_normals(state_.q, tape_.hard().problem.contacts);
   }
 
   [[nodiscard]] const Tape& tape() const { return tape_; }
@@ -200,7 +201,7 @@ class Differences {
 
   /// What is not as on the tape, if anything: rows, sets, features, owners of normals; at q, if that has moved.
   [[nodiscard]] std::string change_of(const StepResult& result, const VectorX* q) {
-    const ContactProblem& taped = tape_.problem;
+    const ContactProblem& taped = tape_.hard().problem;
     if (result.contacts.size() != taped.contacts.size() || result.rows.size() != taped.rows.size()) return "contacts";
     for (std::size_t c = 0; c < result.contacts.size(); ++c) {
       const Contact& now = result.contacts[c];
@@ -211,9 +212,9 @@ class Differences {
       // a frame that jumps has found another direction to follow
       if ((now.frame - then.frame).cwiseAbs().maxCoeff() > 0.1) return "tangents";
     }
-    for (std::size_t r = 0; r < tape_.sets.size(); ++r)
+    for (std::size_t r = 0; r < tape_.hard().sets.size(); ++r)
       if (result.rows[r].gain != taped.rows[r].gain) return "gap or penetration";
-    if (!std::equal(tape_.sets.begin(), tape_.sets.end(), result.sets.begin())) return "sets";
+    if (!std::equal(tape_.hard().sets.begin(), tape_.hard().sets.end(), result.sets.begin())) return "sets";
     if (q == nullptr) return "";
     const std::vector<std::array<Vector3, 2>> normals = local_normals(*q, result.contacts);
     for (std::size_t c = 0; c < normals.size(); ++c)
@@ -268,7 +269,7 @@ bool drop(const RandomWorld& scene, std::uint64_t seed, Workspace& workspace, St
 
 std::string describe(const RandomWorld& scene, const Tape& tape) {
   std::string text = scene.name + ":";
-  for (const Contact& c : tape.problem.contacts)
+  for (const Contact& c : tape.hard().problem.contacts)
     text += " " + std::to_string(c.shape_A) + "-" + std::to_string(c.shape_B) + " " +
             std::string(to_string(c.feature_A.kind)) + "-" + std::string(to_string(c.feature_B.kind));
   return text;
@@ -317,7 +318,7 @@ TEST(RandomScenes, JacobiansAreThoseOfTheStep) {
     ASSERT_TRUE(differences.next().q.allFinite() && differences.next().v.allFinite()) << "scene " << seed;
     const Comparison c = differences.compare();
     ASSERT_FALSE(std::isnan(c.error)) << "scene " << seed;
-    contacts += static_cast<int>(differences.tape().problem.contacts.size());
+    contacts += static_cast<int>(differences.tape().hard().problem.contacts.size());
     all.columns += c.columns;
     all.ties += c.ties;
     all.hidden += c.hidden;

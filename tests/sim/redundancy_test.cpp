@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tangere/sim/step_derivatives.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/step_cases.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 World with(const World& world, Redundancy redundancy) {
   WorldOptions options = world.options();
-  options.contact.redundancy = redundancy;
+  options.hard.redundancy = redundancy;
   return world.with_options(options);
 }
 
@@ -29,17 +30,17 @@ TEST_P(LeastSquares, ImpulsesAreThoseOfLeastNorm) {
   const World rigid = with(world, Redundancy::least_squares);
   Workspace second(rigid);
   ASSERT_EQ(step(rigid, state, u, second, next, &least).status, StepStatus::solved);
-  ASSERT_EQ(soft.sets, least.sets);
-  EXPECT_LE(least.f.view().norm(), soft.f.view().norm() * (1.0 + 1e-4) + 1e-12);
-  const VectorX w = least.problem.jacobian(world.nv()) * least.v_plus;
-  const double most = least.f.view().size() == 0 ? 0.0 : least.f.view().cwiseAbs().maxCoeff();
-  for (int r = 0; r < least.problem.num_rows(); ++r) {
-    const Row& row = least.problem.rows[r];
-    const BoxedLcpRow& box = least.problem.boxes[r];
-    if (least.sets[r] != RowSet::clamped) continue;
-    const double upper = box.normal >= 0 ? box.friction * least.f[box.normal] : box.upper;
-    EXPECT_LE(least.f[r], upper + 1e-8 * most);
-    EXPECT_GE(least.f[r], (box.normal >= 0 ? -upper : box.lower) - 1e-8 * most);
+  ASSERT_EQ(soft.hard().sets, least.hard().sets);
+  EXPECT_LE(least.hard().f.view().norm(), soft.hard().f.view().norm() * (1.0 + 1e-4) + 1e-12);
+  const VectorX w = least.hard().problem.jacobian(world.nv()) * least.v_plus;
+  const double most = least.hard().f.view().size() == 0 ? 0.0 : least.hard().f.view().cwiseAbs().maxCoeff();
+  for (int r = 0; r < least.hard().problem.num_rows(); ++r) {
+    const Row& row = least.hard().problem.rows[r];
+    const BoxedLcpRow& box = least.hard().problem.boxes[r];
+    if (least.hard().sets[r] != RowSet::clamped) continue;
+    const double upper = box.normal >= 0 ? box.friction * least.hard().f[box.normal] : box.upper;
+    EXPECT_LE(least.hard().f[r], upper + 1e-8 * most);
+    EXPECT_GE(least.hard().f[r], (box.normal >= 0 ? -upper : box.lower) - 1e-8 * most);
     EXPECT_NEAR(w[r], row.target, 1e-8 + 10.0 * box.compliance * most);
   }
 }
@@ -66,8 +67,8 @@ TEST(Redundancy, StickingBoxesMoveAlike) {
     (void)step(world, block.state, u, workspace, next, &tape);
     (void)step_jacobians(world, tape, workspace, jacobians[i]);
     v_plus[i] = tape.v_plus;
-    norm[i] = tape.f.view().norm();
-    EXPECT_EQ(tape.problem.boxes[0].compliance == 0.0, i == 1);
+    norm[i] = tape.hard().f.view().norm();
+    EXPECT_EQ(tape.hard().problem.boxes[0].compliance == 0.0, i == 1);
   }
   EXPECT_NEAR_ABSOLUTE(v_plus[0], v_plus[1], 1e-6);
   EXPECT_LT(norm[1], norm[0] * (1.0 + 1e-4));
@@ -85,7 +86,7 @@ TEST_P(RowReduction, ChangesNothingButRounding) {
   StepJacobians jacobians[2];
   for (const int i : {0, 1}) {
     WorldOptions options = world.options();
-    options.contact.reduce_rows = i == 0;
+    options.hard.reduce_rows = i == 0;
     const World other = world.with_options(options);
     Workspace workspace(other);
     State next;

@@ -232,7 +232,7 @@ TEST(SmoothDerivatives, OfTreesDoNotDependOnTheTolerance) {
       SCOPED_TRACE(kappa);
       WorldOptions options = tight(0.01, kappa);
       const World exact(scene.model, {}, options);
-      options.smooth.tolerance = SmoothOptions().tolerance;
+      options.smooth.tolerance = SmoothContact().tolerance;
       const World rough(scene.model, {}, options);
       const auto jacobians = [&exact](const World& world, State state, int steps) {
         Workspace workspace(exact);
@@ -435,7 +435,7 @@ MatrixX velocity_jacobian(const Model& model, const State& state, Formulation fo
   WorldOptions options = tight(0.002, kappa);
   options.formulation = formulation;
   options.contact.correction = 1.0;
-  options.contact.touching = 0.0;
+  options.hard.touching = 0.0;
   options.contact.correction_speed = 1e6;
   const World world(model, {}, options);
   Workspace workspace(world);

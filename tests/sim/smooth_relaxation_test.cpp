@@ -1,4 +1,4 @@
-/// Derivatives at another relaxation than the step's (SmoothOptions::gradient_kappa): they are those of the step at
+/// Derivatives at another relaxation than the step's (SmoothContact::gradient_kappa): they are those of the step at
 /// that relaxation, by every function that gives derivatives, and the step knows nothing of it.
 
 #include <gtest/gtest.h>
@@ -135,7 +135,7 @@ TEST(SmoothRelaxation, LeavesTheMotionAlone) {
 
 TEST(SmoothRelaxation, OutOfRangeIsRefused) {
   for (const double kappa : {-1e-3, 1e-13, 0.2, std::nan("")}) {
-    SmoothOptions options;
+    SmoothContact options;
     options.gradient_kappa = kappa;
     EXPECT_THROW(options.verify(), InputError) << kappa;
   }

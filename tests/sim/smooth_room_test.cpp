@@ -1,5 +1,5 @@
 /// Smooth contact where there is no room for all of it: what fits exactly between walls, or less than that, and limits
-/// that lock a joint. There is an answer, with bounded impulses and derivatives (SmoothOptions::compliance).
+/// that lock a joint. There is an answer, with bounded impulses and derivatives (SmoothContact::compliance).
 
 #include <gtest/gtest.h>
 

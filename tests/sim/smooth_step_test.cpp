@@ -8,6 +8,7 @@
 #include <Eigen/Geometry>
 #include <Eigen/SVD>
 
+#include "tangere/contact/scene/row_scales.hpp"
 #include "tangere/contact/smooth/single_level.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
@@ -513,7 +514,7 @@ TEST(SmoothStep, RefusesWhatItCannotDo) {
     EXPECT_THROW(World(model, {}, options), InputError);
   }
   options = smooth(0.01, 1e-6);
-  options.contact.rolling_friction = 0.01;
+  options.hard.rolling_friction = 0.01;
   EXPECT_THROW(World(model, {}, options), InputError);
   EXPECT_THROW((void)formulation_from("soft"), InputError);
   EXPECT_EQ(formulation_from("single_level"), Formulation::single_level);

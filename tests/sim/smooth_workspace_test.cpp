@@ -5,6 +5,7 @@
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/sim/step_derivatives.hpp"
+#include "tangere/sim/tape/smooth_tape.hpp"
 #include "tests/sim/smooth_support.hpp"
 
 namespace tangere::test {
@@ -130,7 +131,7 @@ TEST(SmoothWorkspace, HalvedStepsTellOfBothHalves) {
       // and the rounding of what flies at 10 km/s
       const double rounding = 1e-12 + 4e-15 * linear_momentum(state).norm();
       EXPECT_LE(off, 1e-5 * change.norm() + rounding) << scene.name << " " << i;
-      EXPECT_EQ(result.smooth.rungs[kHalves] > 0, !tape.parts.empty() && result.status == StepStatus::solved);
+      EXPECT_EQ(result.smooth.rungs[kHalves] > 0, !tape.smooth().halves.empty() && result.status == StepStatus::solved);
       EXPECT_EQ(result.smooth.failures == 0, result.status == StepStatus::solved);
       if (result.smooth.rungs[kHalves] > 0) ++halved;
       state = next;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tangere/multibody/configuration.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
@@ -31,13 +32,15 @@ class StepDerivatives : public testing::TestWithParam<StepCase> {
     integrate(world.model(), state.q, delta.head(nv), from.q);
     const StepResult& result = step(world, from, u + delta.tail(world.nu()), workspace, to);
     if (result.impacts.size() != tape.num_impact_contacts()) return false;
-    if (result.sets.size() != tape.sets.size() || result.contacts.size() != tape.problem.contacts.size()) return false;
+    if (result.sets.size() != tape.hard().sets.size() || result.contacts.size() != tape.hard().problem.contacts.size())
+      return false;
     for (std::size_t c = 0; c < result.contacts.size(); ++c)
-      if (result.contacts[c].feature_A != tape.problem.contacts[c].feature_A ||
-          result.contacts[c].feature_B != tape.problem.contacts[c].feature_B)
+      if (result.contacts[c].feature_A != tape.hard().problem.contacts[c].feature_A ||
+          result.contacts[c].feature_B != tape.hard().problem.contacts[c].feature_B)
         return false;
-    for (std::size_t r = 0; r < tape.sets.size(); ++r)
-      if (result.sets[r] != tape.sets[r] || result.rows[r].gain != tape.problem.rows[r].gain) return false;
+    for (std::size_t r = 0; r < tape.hard().sets.size(); ++r)
+      if (result.sets[r] != tape.hard().sets[r] || result.rows[r].gain != tape.hard().problem.rows[r].gain)
+        return false;
     return true;
   }
 
@@ -146,7 +149,7 @@ TEST_P(StepDerivatives, AllocateNothing) {
 /// A ball above the floor: the step does not know of the floor, and the mode that asks what would be if it did says so.
 TEST(PreContact, KnowsTheFloorBeforeTouching) {
   WorldOptions options;
-  options.contact.margin = 0.05;
+  options.hard.margin = 0.05;
   const StepCase ball =
       free_bodies("ball", {{Sphere{0.1}, Pose::translation({0.0, 0.0, 0.12}), Vector6::Zero()}}, 0.5, 0.0, options);
   Workspace workspace(ball.world);

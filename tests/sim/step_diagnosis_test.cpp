@@ -12,6 +12,7 @@
 #include "tangere/math/so3.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
 #include "tangere/sim/step_parameters.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/step_cases.hpp"
 
 namespace tangere::test {
@@ -26,8 +27,8 @@ TEST_P(Diagnosis, AgreesWithTheStep) {
   Tape tape;
   const StepResult result = step(world, state, u, workspace, next, &tape);
   const StepDiagnosis diagnosis = diagnose_step(world, tape, workspace);
-  ASSERT_EQ(diagnosis.margins.size(), tape.problem.rows.size());
-  EXPECT_EQ(diagnosis.num_clamped, std::count(tape.sets.begin(), tape.sets.end(), RowSet::clamped));
+  ASSERT_EQ(diagnosis.margins.size(), tape.hard().problem.rows.size());
+  EXPECT_EQ(diagnosis.num_clamped, std::count(tape.hard().sets.begin(), tape.hard().sets.end(), RowSet::clamped));
   EXPECT_LE(diagnosis.rank, std::min(diagnosis.num_clamped, world.nv()));
   EXPECT_EQ(diagnosis.rank == 0, diagnosis.num_clamped == 0);
   EXPECT_GE(diagnosis.condition, 1.0);
@@ -59,7 +60,7 @@ TEST_P(Diagnosis, ReachesAsFarAsTheSetsHold) {
     moved[k] += change;
     workspace.restore(warm_start);
     const StepResult& result = step(world, state, moved, workspace, next);
-    return std::ranges::equal(result.sets, tape.sets);
+    return std::ranges::equal(result.sets, tape.hard().sets);
   };
   for (int k = 0; k < world.nu(); ++k) {
     const double reach = diagnosis.reach_u[k];
@@ -182,12 +183,13 @@ TEST(Diagnosis, ImpactsOfSeveralPointsAtOnceAreTies) {
     State next;
     Tape tape;
     (void)step(box.world, box.state, VectorX::Zero(6), workspace, next, &tape);
-    ASSERT_GE(tape.num_impacts, 1) << tilt;
+    ASSERT_GE(tape.num_impacts(), 1) << tilt;
     const bool ties = !diagnose_step(box.world, tape, workspace).tied_impacts.empty();
     EXPECT_EQ(ties, tilt < 1e-9) << tilt;
     const StepDiagnosis impact = diagnose_step(box.world, tape.impact(0), workspace);
-    EXPECT_EQ(impact.margins.size(), tape.impact(0).problem.rows.size());
-    EXPECT_EQ(impact.num_clamped, std::count(tape.impact(0).sets.begin(), tape.impact(0).sets.end(), RowSet::clamped));
+    EXPECT_EQ(impact.margins.size(), tape.impact(0).hard().problem.rows.size());
+    EXPECT_EQ(impact.num_clamped,
+              std::count(tape.impact(0).hard().sets.begin(), tape.impact(0).hard().sets.end(), RowSet::clamped));
     EXPECT_GE(impact.rank, 1);
     EXPECT_LE(impact.rank, 6);
     EXPECT_EQ(impact.reach_q.size(), 0);

@@ -11,6 +11,7 @@
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/finite_difference.hpp"
 #include "tests/support/matrix_near.hpp"
@@ -120,7 +121,7 @@ TEST_P(StepParameters, JacobiansAreThoseOfTheStep) {
       State to;
       const StepResult& result = step(other, state, u, memory, to);
       held = held && result.impacts.empty() != tape.bounced() &&
-             std::equal(result.sets.begin(), result.sets.end(), tape.sets.begin(), tape.sets.end());
+             std::equal(result.sets.begin(), result.sets.end(), tape.hard().sets.begin(), tape.hard().sets.end());
       VectorX out(2 * nv);
       difference(world.model(), next.q, to.q, out.head(nv));
       out.tail(nv) = to.v;

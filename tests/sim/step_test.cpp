@@ -17,6 +17,7 @@
 #include "tangere/multibody/mass_matrix.hpp"
 #include "tangere/sim/actuation.hpp"
 #include "tangere/sim/step_derivatives.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 #include "tests/support/allocation.hpp"
 #include "tests/support/matrix_near.hpp"
 #include "tests/support/step_cases.hpp"
@@ -37,19 +38,19 @@ class Step : public testing::TestWithParam<StepCase> {
 /// Every row, judged by what v⁺ and the impulses are, not by what the solver says.
 TEST_P(Step, RowsAreComplementary) {
   ASSERT_EQ(step(world, state, u, workspace, next, &tape).status, StepStatus::solved);
-  const VectorX w = tape.problem.jacobian(world.nv()) * tape.v_plus;
-  for (int r = 0; r < tape.problem.num_rows(); ++r) {
-    const Row& row = tape.problem.rows[r];
-    const BoxedLcpRow& box = tape.problem.boxes[r];
-    const double f = tape.f[r];
+  const VectorX w = tape.hard().problem.jacobian(world.nv()) * tape.v_plus;
+  for (int r = 0; r < tape.hard().problem.num_rows(); ++r) {
+    const Row& row = tape.hard().problem.rows[r];
+    const BoxedLcpRow& box = tape.hard().problem.boxes[r];
+    const double f = tape.hard().f[r];
     const double over = w[r] - row.target;
-    const double most = box.normal >= 0 ? box.friction * tape.f[box.normal] : box.upper;
+    const double most = box.normal >= 0 ? box.friction * tape.hard().f[box.normal] : box.upper;
     const double least = box.normal >= 0 ? -most : box.lower;
     const double tiny = 1e-12 * (1.0 + std::abs(f));
     EXPECT_LE(f, most + tiny);
     EXPECT_GE(f, least - tiny);
     // what pushes is at its target but for the compliance
-    const double slack = 10.0 * box.compliance * (std::abs(f) + tape.f.view().cwiseAbs().maxCoeff()) + 1e-12;
+    const double slack = 10.0 * box.compliance * (std::abs(f) + tape.hard().f.view().cwiseAbs().maxCoeff()) + 1e-12;
     if (f < most - tiny) {
       EXPECT_GE(over, -slack) << to_string(row.kind) << " row " << r;
     }
@@ -63,7 +64,7 @@ TEST_P(Step, RowsAreComplementary) {
 TEST_P(Step, WithoutCorrectionRowsDoNoWork) {
   WorldOptions options = world.options();
   options.contact.correction = 0.0;
-  options.contact.bounce = BounceMode::discrete;
+  options.hard.bounce = BounceMode::discrete;
   const World still(world.model(), world.actuators(), options);
   Workspace memory(still);
   State now = state;
@@ -72,9 +73,9 @@ TEST_P(Step, WithoutCorrectionRowsDoNoWork) {
   for (int i = 0; i < 20; ++i) {
     (void)step(still, now, u, memory, next, &tape);
     (void)mass_matrix(still.model(), data, now.q);
-    set_implicit_forces(still, tape.regions, implicit);
+    set_implicit_forces(still, options.time_step, tape.regions, implicit);
     factor_mass_matrix(still.model(), data, implicit.inertia);
-    VectorX change = tape.problem.jacobian(still.nv()).transpose() * tape.f.view();
+    VectorX change = tape.hard().problem.jacobian(still.nv()).transpose() * tape.hard().f.view();
     const VectorX impulse = change;
     solve_mass_matrix(still.model(), data, change);
     const double work = impulse.dot(tape.v_plus - 0.5 * change);
@@ -224,7 +225,7 @@ TEST(Impact, StopsAtTheSurface) {
   Workspace workspace(ball.world);
   State next;
   (void)step(ball.world, ball.state, VectorX::Zero(6), workspace, next);
-  EXPECT_NEAR(next.q[2], 0.1 + 0.8 * options.contact.touching, 1e-7);
+  EXPECT_NEAR(next.q[2], 0.1 + 0.8 * options.hard.touching, 1e-7);
 }
 
 /// A block on a slope: sticks below the angle of friction, slides above it with g (sin − μ cos).
@@ -322,8 +323,8 @@ TEST(Constraints, OfALinkThatOnlyTurns) {
   Tape tape;
   for (int i = 0; i < 100; ++i) (void)step(world, state, VectorX::Zero(1), workspace, state, &tape);
   EXPECT_LT(std::abs(state.v[0]), 1e-4);
-  EXPECT_LT(tape.f.view().cwiseAbs().maxCoeff(), 1.0);
-  for (const BoxedLcpRow& box : tape.problem.boxes) EXPECT_GT(box.compliance, 0.0);
+  EXPECT_LT(tape.hard().f.view().cwiseAbs().maxCoeff(), 1.0);
+  for (const BoxedLcpRow& box : tape.hard().problem.boxes) EXPECT_GT(box.compliance, 0.0);
 }
 
 /// A weld that is far open is closed at the speed of corrections, not at once.
@@ -356,8 +357,8 @@ TEST(Penetration, IsNotTakenBackByForce) {
     State state{one.state.q, VectorX::Zero(1)};
     Tape tape;
     ASSERT_EQ(step(one.world, state, VectorX::Zero(1), workspace, state, &tape).contacts.size(), 1U);
-    EXPECT_LT(tape.problem.contacts[0].distance, -5e-4);
-    EXPECT_EQ(tape.problem.rows[0].target, 0.0);
+    EXPECT_LT(tape.hard().problem.contacts[0].distance, -5e-4);
+    EXPECT_EQ(tape.hard().problem.rows[0].target, 0.0);
     EXPECT_LT(std::abs(state.v[0]), 0.1);
     return;
   }
@@ -401,7 +402,7 @@ TEST(StepStatus, SaysWhereContactIsApproximate) {
     box.velocity << 0.3 - 0.2 * i, 0.1, 0.0, 0.0, 0.0, 0.7;
   }
   WorldOptions impossible;
-  impossible.contact.tolerance = 1e-300;
+  impossible.hard.tolerance = 1e-300;
   const StepCase asked = free_bodies("asked", boxes, 0.4, 0.0, {});
   const StepCase exact = free_bodies("exact", boxes, 0.4, 0.0, impossible);
   Workspace workspace(asked.world);
@@ -418,17 +419,17 @@ TEST(StepStatus, SaysWhereContactIsApproximate) {
   EXPECT_LT(result.residual, 1e-9);
   EXPECT_NEAR_ABSOLUTE(best.q, next.q, 1e-9);
   EXPECT_NEAR_ABSOLUTE(best.v, next.v, 1e-8);
-  for (int r = 0; r < best_tape.problem.num_rows(); ++r) {
-    const BoxedLcpRow& box = best_tape.problem.boxes[r];
-    const double most = box.normal >= 0 ? box.friction * best_tape.f[box.normal] : box.upper;
-    EXPECT_LE(best_tape.f[r], most);
-    EXPECT_GE(best_tape.f[r], box.normal >= 0 ? -most : box.lower);
+  for (int r = 0; r < best_tape.hard().problem.num_rows(); ++r) {
+    const BoxedLcpRow& box = best_tape.hard().problem.boxes[r];
+    const double most = box.normal >= 0 ? box.friction * best_tape.hard().f[box.normal] : box.upper;
+    EXPECT_LE(best_tape.hard().f[r], most);
+    EXPECT_GE(best_tape.hard().f[r], box.normal >= 0 ? -most : box.lower);
   }
   StepJacobians jacobians;
   StepJacobians of_best;
   (void)step_jacobians(asked.world, tape, workspace, jacobians);
   (void)step_jacobians(exact.world, best_tape, strict, of_best);
-  ASSERT_EQ(tape.sets, best_tape.sets);
+  ASSERT_EQ(tape.hard().sets, best_tape.hard().sets);
   EXPECT_NEAR_ABSOLUTE(of_best.v_v, jacobians.v_v, 1e-6);
 }
 
@@ -491,7 +492,7 @@ TEST(StepInput, IsChecked) {
   EXPECT_EQ(refuse({.time_step = 0.0}), "time_step");
   EXPECT_EQ(refuse({.time_step = -1.0}), "time_step");
   EXPECT_EQ(refuse({.contact = {.correction = 2.0}}), "contact.correction");
-  EXPECT_EQ(refuse({.contact = {.margin = -1.0}}), "contact.margin");
+  EXPECT_EQ(refuse({.hard = {.margin = -1.0}}), "hard.margin");
   EXPECT_THROW(World(model, {Actuator{.name = "a", .dof = 77}}), InputError);
 }
 

@@ -1,4 +1,5 @@
 #include "tests/support/parameter_bounds.hpp"
+#include "tangere/contact/scene/row_scales.hpp"
 
 #include <algorithm>
 #include <cmath>

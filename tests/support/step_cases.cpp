@@ -270,9 +270,9 @@ std::vector<StepCase> make_cases() {
       twist(0.2, 0.3, -0.4, 0.1, 0.5, 0.6), 0.5);
   one("ConeOnItsBase", Cone{.height = 0.3, .half_angle = 0.4},
       turned({0.0, 0.0, 0.0742}, {0.0, -1.5707963267948966, 0.0}), twist(0.02, 0.3, -0.4, 0.1, 0.05, 0.06), 0.9);
-  fine.contact.bounce = BounceMode::discrete;
+  fine.hard.bounce = BounceMode::discrete;
   one("BoxBouncing", box, turned({0.0, 0.0, 0.2350}, {0.5, 0.7, 0.2}), twist(0.4, 1.2, -2.3, 0.2, -0.4, 0.3), 0.4, 0.7);
-  fine.contact.bounce = BounceMode::event;
+  fine.hard.bounce = BounceMode::event;
   // inside the step: before the floor, and in the middle of the air with another one
   one("BoxBouncingInside", box, turned({0.0, 0.0, 0.2560}, {0.5, 0.7, 0.2}), twist(0.4, 1.2, -2.3, 0.2, -0.4, 0.3), 0.4,
       0.7);
@@ -358,7 +358,7 @@ std::vector<StepCase> make_cases() {
                               0.2, 0.0, fine));
   WorldOptions rolling = fine;
   rolling.contact.torsional_friction = 0.02;
-  rolling.contact.rolling_friction = 0.01;
+  rolling.hard.rolling_friction = 0.01;
   cases.push_back(free_bodies("TorsionAndRolling",
                               {{Sphere{0.2}, turned({0.0, 0.1, 0.199}), twist(0.3, 0.1, -0.05, 0.5, 0.4, 3.0)}}, 0.6,
                               0.0, rolling));

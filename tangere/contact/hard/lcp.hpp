@@ -18,7 +18,6 @@
 
 #include "tangere/contact/hard/problem.hpp"
 #include "tangere/contact/hard/sparse_island.hpp"
-#include "tangere/contact/smooth/smooth_warm_start.hpp"
 #include "tangere/math/aligned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 
@@ -49,11 +48,14 @@ struct LcpSolution {
 };
 
 /// The start of a solve: the rows of the last one and their sets.
-struct WarmStart {
+struct LcpWarmStart {
   std::vector<RowKey> keys;
   std::vector<RowSet> sets;
-  /// Smooth contact only.
-  SmoothWarmStart smooth;
+
+  void clear() {
+    keys.clear();
+    sets.clear();
+  }
 };
 
 /// Memory, and the sets of the last step to start from. One per thread.
@@ -67,7 +69,8 @@ class LcpContact {
   const LcpSolution& solve(const Model& model, const Data& data, ContactProblem& problem, VectorArgument v_free,
                            const BoxedLcpOptions& options);
   /// The start of the next solve; may be set, and emptied to start cold.
-  [[nodiscard]] WarmStart& warm_start() { return last_; }
+  [[nodiscard]] LcpWarmStart& warm_start() { return last_; }
+  [[nodiscard]] const LcpWarmStart& warm_start() const { return last_; }
 
  private:
   void guess_sets(const ContactProblem& problem, VectorArgument v_free);
@@ -104,7 +107,7 @@ class LcpContact {
   LcpSolution solution_;
   BoxedLcpSolver solver_;
   SparseIsland sparse_;
-  WarmStart last_;
+  LcpWarmStart last_;
   std::vector<RowSet> guess_;
   /// By tree (first coordinate of its root), and by row.
   std::vector<int> tree_of_dof_;

@@ -36,25 +36,24 @@ Target target_of_error(double error, double time_step, const ContactOptions& opt
 }
 
 /// A gap is closed within the step but for the last of it, a penetration is an error.
-Target target_of_gap(double gap, double time_step, const ContactOptions& options) {
+Target target_of_gap(double gap, double time_step, double touching, const ContactOptions& options) {
   if (time_step == 0.0) return {};
-  if (gap > options.touching)
-    return {-(gap - (1.0 - options.correction) * options.touching) / time_step, 1.0 / time_step};
+  if (gap > touching) return {-(gap - (1.0 - options.correction) * touching) / time_step, 1.0 / time_step};
   if (gap > 0.0) return {-options.correction * gap / time_step, options.correction / time_step};
   return target_of_error(gap, time_step, options);
 }
 
 class Assembly {
  public:
-  Assembly(const Model& model, const Data& data, const RowScales& scales, double time_step,
-           const ContactOptions& options, bool with_motions, std::span<const char> only, ContactProblem& problem)
-      : model_(model),
-        data_(data),
-        scales_(scales),
-        dt_(time_step),
-        options_(options),
-        with_motions_(with_motions),
-        only_(only),
+  Assembly(const RowInputs& in, ContactProblem& problem)
+      : model_(in.model),
+        data_(in.data),
+        scales_(in.scales),
+        dt_(in.time_step),
+        options_(in.contact),
+        hard_(in.hard),
+        with_motions_(in.with_motions),
+        only_(in.only),
         p_(problem) {}
 
   void add_contacts(const BodyVelocities& velocities) {
@@ -64,13 +63,13 @@ class Assembly {
       const Vector3& origin = p_.pairs[pair].origin;
       begin_block(pair, static_cast<int>(i), contact.point - origin, contact.frame);
 
-      Target target = target_of_gap(contact.distance, dt_, options_);
+      Target target = target_of_gap(contact.distance, dt_, hard_.touching, options_);
       const double closing = normal_velocity(model_, data_, velocities, contact);
       Row normal{.kind = RowKind::normal,
                  .target = target.value,
                  .gain = target.gain,
                  .connected_mass = scales_.connected_mass(contact.body_A, contact.body_B)};
-      if (bounces(contact, closing, dt_, options_)) {
+      if (bounces(contact, closing, dt_, hard_.touching, options_)) {
         normal.target = -contact.restitution * closing;
         normal.gain = 0.0;
         normal.restitution = contact.restitution;
@@ -82,9 +81,9 @@ class Assembly {
           add({.kind = RowKind::tangential, .axis = axis}, {.normal = n, .friction = contact.friction}, contact);
       if (options_.torsional_friction > 0.0)
         add({.kind = RowKind::torsional, .axis = 3}, {.normal = n, .friction = options_.torsional_friction}, contact);
-      if (options_.rolling_friction > 0.0)
+      if (hard_.rolling_friction > 0.0)
         for (int axis = 4; axis < 6; ++axis)
-          add({.kind = RowKind::rolling, .axis = axis}, {.normal = n, .friction = options_.rolling_friction}, contact);
+          add({.kind = RowKind::rolling, .axis = axis}, {.normal = n, .friction = hard_.rolling_friction}, contact);
     }
   }
 
@@ -117,7 +116,7 @@ class Assembly {
         // coordinates with a quaternion have no limits
         if (options_.joint_limits && joint.nq == joint.nv) {
           const double position = q[joint.first_q + k];
-          const double reach = dt_ > 0.0 ? kLimitMargin + 2.0 * dt_ * std::abs(fastest[dof]) : options_.touching;
+          const double reach = dt_ > 0.0 ? kLimitMargin + 2.0 * dt_ * std::abs(fastest[dof]) : hard_.touching;
           if (position - spec.lower < reach) add_limit(dof, 1.0, position - spec.lower);
           if (spec.upper - position < reach) add_limit(dof, -1.0, spec.upper - position);
         }
@@ -273,7 +272,7 @@ class Assembly {
   }
 
   void add_limit(int dof, double sign, double gap) {
-    const Target target = target_of_gap(gap, dt_, options_);
+    const Target target = target_of_gap(gap, dt_, hard_.touching, options_);
     add_row({.kind = RowKind::limit, .dof = dof, .coefficient = sign, .target = target.value, .gain = target.gain},
             {.lower = 0.0, .upper = kInfinity}, {.first = dof, .second = sign > 0.0 ? 0 : 1, .kind = RowKind::limit});
   }
@@ -283,6 +282,7 @@ class Assembly {
   const RowScales& scales_;
   double dt_;
   const ContactOptions& options_;
+  const HardContact& hard_;
   bool with_motions_;
   std::span<const char> only_;
   ContactProblem& p_;
@@ -312,9 +312,9 @@ std::string_view to_string(RowKind kind) {
   return "?";
 }
 
-bool bounces(const Contact& contact, double closing, double time_step, const ContactOptions& options) {
+bool bounces(const Contact& contact, double closing, double time_step, double touching, const ContactOptions& options) {
   const double fastest = std::min(closing, contact.expected_velocity);
-  const bool reaches = contact.distance <= options.touching || contact.distance + time_step * fastest < 0.0;
+  const bool reaches = contact.distance <= touching || contact.distance + time_step * fastest < 0.0;
   return reaches && contact.restitution > 0.0 && -closing * contact.restitution > options.bounce_speed;
 }
 
@@ -324,23 +324,20 @@ double normal_velocity(const Model& model, const Data& data, const BodyVelocitie
   return contact.frame.col(0).dot(relative.head<3>());
 }
 
-void ProblemBuilder::build(const Model& model, const RowScales& scales, const Data& data,
-                           const BodyVelocities& velocities, VectorArgument q, VectorArgument fastest, double time_step,
-                           const ContactOptions& options, bool with_motions, ContactProblem& problem,
-                           std::span<const char> only) {
-  problem.time_step = time_step;
-  problem.redundancy = options.redundancy;
-  problem.reduce_rows = options.reduce_rows;
+void ProblemBuilder::build(const RowInputs& inputs, ContactProblem& problem) {
+  problem.time_step = inputs.time_step;
+  problem.redundancy = inputs.hard.redundancy;
+  problem.reduce_rows = inputs.hard.reduce_rows;
   problem.pairs.clear();
   problem.blocks.clear();
   problem.rows.clear();
   problem.boxes.clear();
   problem.keys.clear();
-  if (columns_.cols() != model.nv()) columns_.setZero(6, model.nv());
-  Assembly assembly(model, data, scales, time_step, options, with_motions, only, problem);
-  assembly.add_contacts(velocities);
-  if (options.constraints) assembly.add_constraints();
-  assembly.add_coordinates(q, fastest);
+  if (columns_.cols() != inputs.model.nv()) columns_.setZero(6, inputs.model.nv());
+  Assembly assembly(inputs, problem);
+  assembly.add_contacts(inputs.velocities);
+  if (inputs.contact.constraints) assembly.add_constraints();
+  assembly.add_coordinates(inputs.q, inputs.fastest);
   assembly.set_compliances(blocks_of_tree_);
   assembly.fill_jacobian(columns_);
 }

@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "tangere/contact/contact.hpp"
+#include "tangere/contact/hard_contact.hpp"
 #include "tangere/contact/options.hpp"
+#include "tangere/contact/row.hpp"
 #include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/scene/row_scales.hpp"
 #include "tangere/math/aligned.hpp"
@@ -25,29 +27,6 @@
 #include "tangere/solvers/lcp/boxed_lcp.hpp"
 
 namespace tangere {
-
-enum class RowKind { normal, tangential, torsional, rolling, weld, limit, joint_friction, mimic };
-[[nodiscard]] std::string_view to_string(RowKind kind);
-
-struct Row {
-  RowKind kind = RowKind::normal;
-  /// Between bodies: the block and the axis (0 to 2 along the columns of D, 3 to 5 about them). -1: of coordinates.
-  int block = -1;
-  int axis = 0;
-  /// Coordinate rows only: J = coefficient e_dof + coefficient2 e_dof2.
-  int dof = -1;
-  int dof2 = -1;
-  double coefficient = 1.0;
-  double coefficient2 = 0.0;
-  double target = 0.0;
-  /// dtarget/dφ = −gain.
-  double gain = 0.0;
-  /// Positive where the row bounces: the contact's, times what is kept of it (LcpSolution::restitution_kept).
-  double restitution = 0.0;
-  double restitution_kept = 1.0;
-  /// Normal rows only: mass of everything connected to either body [kg].
-  double connected_mass = 0.0;
-};
 
 /// Two bodies with something between them; twists of both are taken about `origin`.
 struct BodyRows {
@@ -103,21 +82,36 @@ struct ContactProblem {
 };
 
 /// Whether an impact at this contact bounces, the bodies closing at this normal velocity (negative).
-[[nodiscard]] bool bounces(const Contact& contact, double closing, double time_step, const ContactOptions& options);
+[[nodiscard]] bool bounces(const Contact& contact, double closing, double time_step, double touching,
+                           const ContactOptions& options);
 /// Velocity of B relative to A at the contact, along its normal [m/s].
 [[nodiscard]] double normal_velocity(const Model& model, const Data& data, const BodyVelocities& velocities,
                                      const Contact& contact);
 
-/// Fills a problem whose contacts (and, for derivatives, their motions) have been found. `velocities` are the old ones,
-/// at which impacts are judged; `data` has the poses at q. `fastest` is how fast each coordinate may be in the step, as
-/// far as is known: limits within its reach take part. With a time step of 0 it is that of an impact: impulses only,
-/// no gaps are closed, and what rubs in joints has no time to. Of joints and loops those take part whose coordinates
-/// are marked in `only`; all where that is empty.
+/// Everything that the rows of a step are made from.
+struct RowInputs {
+  const Model& model;
+  const RowScales& scales;
+  /// Poses at q.
+  const Data& data;
+  /// The old ones, at which impacts are judged.
+  const BodyVelocities& velocities;
+  Eigen::Ref<const VectorX> q;
+  /// How fast each coordinate may be in the step, as far as is known: limits within its reach take part.
+  Eigen::Ref<const VectorX> fastest;
+  /// 0: an impact, which has impulses only; no gaps are closed, and what rubs in joints has no time to.
+  double time_step;
+  const ContactOptions& contact;
+  const HardContact& hard;
+  bool with_motions;
+  /// Joints and loops take part whose coordinates are marked here; all where it is empty.
+  std::span<const char> only{};
+};
+
+/// Fills a problem whose contacts (and, for derivatives, their motions) have been found.
 class ProblemBuilder {
  public:
-  void build(const Model& model, const RowScales& scales, const Data& data, const BodyVelocities& velocities,
-             VectorArgument q, VectorArgument fastest, double time_step, const ContactOptions& options,
-             bool with_motions, ContactProblem& problem, std::span<const char> only = {});
+  void build(const RowInputs& inputs, ContactProblem& problem);
 
  private:
   Matrix6X columns_;

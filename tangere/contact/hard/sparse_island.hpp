@@ -1,6 +1,6 @@
 #pragma once
 
-/// The rows of a large island as solvers/sparse_rows.hpp wants them: coordinates by trees, cut into nodes of six
+/// The rows of a large island as solvers/lcp/sparse_rows.hpp wants them: coordinates by trees, cut into nodes of six
 /// (not installed).
 
 #include <span>

@@ -2,7 +2,7 @@
 
 /// How a contact changes as its shapes do.
 ///
-/// What a parameter of a shape does to the place, the frame and the distance of a contact has as many closed forms as
+/// The effect of a size on the place, the frame and the distance of a contact has as many closed forms as
 /// there are pairs of features, and is wanted seldom: it is a difference of the manifold with the features held,
 /// central and extrapolated.
 

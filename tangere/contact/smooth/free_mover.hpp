@@ -10,9 +10,9 @@
 ///
 /// P and L are the body's momentum; what is in brackets is the momentum after the step, and the answer is the velocity
 /// v̂ of which it is the momentum at the old attitude: by it the body moves and has its new velocities
-/// (sim/lone_body.hpp; the same rule, so the same turn). So momentum is kept to rounding however well the problem is
-/// solved: in flight, and with l from the *old* centre to a point shared by both bodies of a pair in collisions too
-/// (single_level.hpp).
+/// (sim/internal/lone_body.hpp; the same rule, so the same turn). So momentum is kept to rounding however well the
+/// problem is solved: in flight, and with l from the *old* centre to a point shared by both bodies of a pair in
+/// collisions too (single_level.hpp).
 
 #include <vector>
 

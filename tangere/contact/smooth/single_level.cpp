@@ -12,7 +12,6 @@
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
-#include "tangere/contact/smooth/smooth_support.hpp"
 #include "tangere/geometry/bounds.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/multibody/links.hpp"
@@ -89,13 +88,8 @@ bool are_apart(const SupportTerms& A, const Pose& X_A, const SupportTerms& B, co
 
 }  // namespace
 
-void require_smooth_support(const ContactOptions& options) {
-  if (options.rolling_friction > 0.0)
-    throw InputError("contact.rolling_friction", "is for hard contact: smooth contact has torsional friction only");
-}
-
 SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene& scene, const SmoothUnits& units,
-                                       double time_step, const SmoothOptions& options,
+                                       double time_step, const SmoothContact& options,
                                        const ContactOptions& contact_options, bool bilevel)
     : model_(model),
       scene_(scene),
@@ -108,7 +102,6 @@ SingleLevelContact::SingleLevelContact(const Model& model, const CollisionScene&
       old_velocities_(model),
       limit_(options.kappa) {
   options_.verify();
-  require_smooth_support(contact_options);
   problem_.units = &coordinates_;
   problem_.time_step = time_step;
   problem_.kappa = options.kappa;

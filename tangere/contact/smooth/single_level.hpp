@@ -28,19 +28,23 @@
 /// last step's contact or from the geometry, and if that fails by the ladder of `SmoothRung`.
 ///
 /// Loops and mimics are equations beside the velocities (smooth_equality.hpp); bodies in loops count as articulated.
-/// Not part of it: rolling friction (InputError).
+/// Not part of it: rolling friction.
 
 #include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "tangere/contact/contact.hpp"
 #include "tangere/contact/gradient_quality.hpp"
+#include "tangere/contact/options.hpp"
 #include "tangere/contact/scene/collision_scene.hpp"
 #include "tangere/contact/smooth/internal/rebound_energy.hpp"
 #include "tangere/contact/smooth/internal/smooth_problem.hpp"
 #include "tangere/contact/smooth/smooth_warm_start.hpp"
-#include "tangere/contact/smooth_options.hpp"
+#include "tangere/contact/smooth_contact.hpp"
+#include "tangere/multibody/way_columns.hpp"
+#include "tangere/proximity/broad_phase.hpp"
 
 namespace tangere {
 
@@ -74,9 +78,9 @@ struct SmoothSolution {
 
 class SingleLevelContact {
  public:
-  /// Keeps copies of all. InputError for rolling friction.
+  /// Keeps copies of all.
   SingleLevelContact(const Model& model, const CollisionScene& scene, const SmoothUnits& units, double time_step,
-                     const SmoothOptions& options, const ContactOptions& contact_options, bool bilevel = false);
+                     const SmoothContact& options, const ContactOptions& contact_options, bool bilevel = false);
 
   SingleLevelContact(const SingleLevelContact&) = delete;
   SingleLevelContact& operator=(const SingleLevelContact&) = delete;
@@ -91,6 +95,7 @@ class SingleLevelContact {
   /// The solution of the last `solve`.
   [[nodiscard]] const SmoothSolution& solution() const { return solution_; }
   [[nodiscard]] SmoothWarmStart& warm_start() { return warm_; }
+  [[nodiscard]] const SmoothWarmStart& warm_start() const { return warm_; }
 
   /// For derivatives: sets the step up again unless it is the last one, with the contact of `solved`, `v_plus`, and
   /// refines. The island's factors are then current, one after another: `on_island` is called for each that has any
@@ -222,7 +227,7 @@ class SingleLevelContact {
   Model model_;
   CollisionScene scene_;
   double time_step_;
-  SmoothOptions options_;
+  SmoothContact options_;
   ContactOptions contact_options_;
   SmoothUnits units_;
   CoordinateUnits coordinates_;

@@ -11,7 +11,7 @@
 
 #include "tangere/contact/scene/coupled_coordinates.hpp"
 #include "tangere/contact/smooth/single_level.hpp"
-#include "tangere/multibody/parameters.hpp"
+#include "tangere/contact/step_parameter.hpp"
 
 namespace tangere {
 
@@ -25,20 +25,6 @@ struct SmoothLinearisation {
   const VectorX& tau_v;
   /// dt stiffness of the coordinates, which acts as a damper on the old velocity.
   const VectorX& implicit_damping;
-};
-
-/// A parameter of a step.
-struct SmoothParameter {
-  enum class Kind { model, friction, pair_friction, restitution, shape_placement, shape_size };
-
-  Kind kind = Kind::model;
-  /// Kind::model.
-  Parameter model{};
-  /// The others: index into the scene's shapes, and of x y z rx ry rz or of the shape's own parameters.
-  int shape = 0;
-  int component = 0;
-  /// Kind::pair_friction: the second shape.
-  int other_shape = 0;
 };
 
 class SingleLevelDerivatives {
@@ -57,7 +43,7 @@ class SingleLevelDerivatives {
 
   /// dv⁺ by parameters: nv x their number.
   [[nodiscard]] GradientQuality parameters(SingleLevelContact& contact, Data& data, const SmoothLinearisation& step,
-                                           std::span<const SmoothParameter> parameters, MatrixX& out);
+                                           std::span<const StepParameter> parameters, MatrixX& out);
 
  private:
   friend class SmoothParameterColumn;

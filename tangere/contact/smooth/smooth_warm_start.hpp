@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "tangere/contact/smooth_options.hpp"
+#include "tangere/contact/formulation.hpp"
 #include "tangere/math/types.hpp"
 
 namespace tangere {

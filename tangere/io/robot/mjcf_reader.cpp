@@ -9,7 +9,7 @@ namespace {
 
 using internal::XmlElement;
 
-/// Where <option> gives none (seconds).
+/// The time step where <option> gives none [s].
 constexpr double kMjcfTimeStep = 0.002;
 
 Robot read_mjcf(internal::XmlDocument document, const std::filesystem::path& file, const LoadOptions& options,

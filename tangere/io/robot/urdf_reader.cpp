@@ -332,15 +332,16 @@ class UrdfReader {
   /// Adds a body; errors of the builder are placed at the joint, the inertia or the link.
   static int add_body(ModelBuilder& builder, BodySpec body, JointSpec joint, int parent, const UrdfLink& link,
                       const XmlElement* joint_element) {
-    const std::string joint_name = joint.name;
     try {
       return builder.add_body(std::move(body), std::move(joint), parent);
-    } catch (const InputError& error) {
+    } catch (const ModelError& error) {
       XmlElement place = link.element;
-      if (joint_element != nullptr && error.field().starts_with(joint_name + ".")) place = *joint_element;
-      for (const char* quantity : {".mass", ".center", ".inertia"})
-        if (error.field() == link.name + quantity) place = link.element.child("inertial");
+      const bool of_joint = error.part() == ModelError::Part::joint && !error.quantity().empty();
+      if (joint_element != nullptr && of_joint) place = *joint_element;
+      if (internal::is_about_mass(error)) place = link.element.child("inertial");
       throw InputError(place.place() + ": " + error.field(), error.reason());
+    } catch (const InputError& error) {
+      throw InputError(link.element.place() + ": " + error.field(), error.reason());
     }
   }
 
@@ -356,10 +357,11 @@ class UrdfReader {
       if (options_.strict) return builder.build();
       return internal::build_mended(
           builder, [&](int joint, std::string text) { notices_.push_back(place_of_joint(joint).notice(text)); });
-    } catch (const InputError& error) {
-      // of the joint it names, if it does
+    } catch (const ModelError& error) {
       for (const UrdfJoint& each : joints_)
-        if (error.field() == each.name || error.field() == each.name + ".mimic") each.element.fail(error.reason());
+        if (error.part() == ModelError::Part::joint && error.name() == each.name) each.element.fail(error.reason());
+      throw InputError(root_.place() + ": " + error.field(), error.reason());
+    } catch (const InputError& error) {
       throw InputError(root_.place() + ": " + error.field(), error.reason());
     }
   }

@@ -6,7 +6,7 @@
 ///   eq. 1-5)
 ///
 /// Nesterov–Todd scaling, Mehrotra's predictor and corrector, and a last phase of Newton steps on s ∘ z = κ e that ends
-/// at a well-centred point (solvers/conic_engine.hpp has the algorithm). Meant for tens of variables and rows:
+/// at a well-centred point (solvers/conic/conic_engine.hpp has the algorithm). Meant for tens of variables and rows:
 /// everything is laid out when the solver is made, a solve allocates nothing.
 ///
 ///   ConicSolver solver(program);

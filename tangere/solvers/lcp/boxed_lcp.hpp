@@ -23,14 +23,13 @@
 /// starts. What is best of all is answered with its residual if none does. `BoxedLcpOptions::only` picks one method, to
 /// see what it can do alone.
 
-#include <cstdint>
 #include <limits>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "tangere/math/owned.hpp"
 #include "tangere/math/scratch_matrix.hpp"
+#include "tangere/solvers/lcp/row_set.hpp"
 #include "tangere/solvers/lcp/sparse_rows.hpp"
 
 namespace tangere {
@@ -45,19 +44,11 @@ struct BoxedLcpRow {
   double compliance = 0.0;
 };
 
-/// The place of a row's force in its box. At zero friction or zero normal force a tangential row is at a bound.
-enum class RowSet : std::uint8_t { clamped, lower, upper };
-
 enum class BoxedLcpStatus {
   solved,
   /// The best found does not meet the tolerance.
   approximate,
 };
-
-/// None: there was nothing to solve, f = 0.
-enum class BoxedLcpStage { previous_sets, set_newton, dantzig, primal_newton, lemke, interior_point, restarts, none };
-inline constexpr int kNumBoxedLcpStages = 8;
-[[nodiscard]] std::string_view to_string(BoxedLcpStage stage);
 
 struct BoxedLcpOptions {
   /// Compliance of rows without their own, as a fraction of their diagonal of A. 1e-12 to 1e-2.

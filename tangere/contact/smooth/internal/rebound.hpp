@@ -36,7 +36,7 @@ namespace tangere {
 /// A force of a pair, in its units, that is rounding: α has no direction in which it grows.
 inline constexpr double kNoDirection = 1e-14;
 
-/// What φ is a function of, in units: o; −h c, the way apart that the old velocity makes in a step; r; k; the way that
+/// Arguments of φ, in units: o; −h c, the way apart that the old velocity makes in a step; r; k; the way that
 /// a step's weight makes in it; κ.
 struct Overlap {
   double overlap = 0.0;

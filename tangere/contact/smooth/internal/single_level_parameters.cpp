@@ -42,23 +42,23 @@ class SmoothParameterColumn {
         tree_columns_(tree_columns),
         limited_(limited) {}
 
-  void fill(const SmoothParameter& p, int index, double* r) {
+  void fill(const StepParameter& p, int index, double* r) {
     r_ = r;
     switch (p.kind) {
-      case SmoothParameter::Kind::model:
+      case StepParameter::Kind::model:
         add_model(p.model, index);
         break;
-      case SmoothParameter::Kind::friction:
-      case SmoothParameter::Kind::pair_friction:
+      case StepParameter::Kind::friction:
+      case StepParameter::Kind::pair_friction:
         add_friction(p);
         break;
-      case SmoothParameter::Kind::restitution:
+      case StepParameter::Kind::restitution:
         add_restitution(p.shape);
         break;
-      case SmoothParameter::Kind::shape_placement:
+      case StepParameter::Kind::shape_placement:
         add_shape(p);
         break;
-      case SmoothParameter::Kind::shape_size:
+      case StepParameter::Kind::shape_size:
         add_size(p);
         break;
     }
@@ -281,14 +281,14 @@ class SmoothParameterColumn {
   }
 
   /// d(friction of a pair) / d(parameter).
-  [[nodiscard]] double friction_share_of(const SmoothParameter& p, const ShapePair& pair) const {
-    if (p.kind == SmoothParameter::Kind::friction)
+  [[nodiscard]] double friction_share_of(const StepParameter& p, const ShapePair& pair) const {
+    if (p.kind == StepParameter::Kind::friction)
       return friction_share(model_, contact_.scene(), contact_.contact_options(), pair, p.shape);
     const bool same = (p.shape == pair.A && p.other_shape == pair.B) || (p.shape == pair.B && p.other_shape == pair.A);
     return same ? 1.0 : 0.0;
   }
 
-  void add_friction(const SmoothParameter& p) {
+  void add_friction(const StepParameter& p) {
     for_pairs([&](PairSlot& slot) {
       if (slot.pair.num_friction == 0) return;
       const double share = friction_share_of(p, {slot.key.shape_A, slot.key.shape_B});
@@ -308,7 +308,7 @@ class SmoothParameterColumn {
     });
   }
 
-  void add_shape(const SmoothParameter& p) {
+  void add_shape(const StepParameter& p) {
     const Pose& X_BS = contact_.scene().shape(model_, p.shape).X_BS;
     for_pairs([&](PairSlot& slot) {
       Vector12 xi = Vector12::Zero();
@@ -326,7 +326,7 @@ class SmoothParameterColumn {
     });
   }
 
-  void add_size(const SmoothParameter& p) {
+  void add_size(const StepParameter& p) {
     for_pairs([&](PairSlot& slot) {
       SmoothPair::Outside outside;
       bool any = false;
@@ -348,7 +348,7 @@ class SmoothParameterColumn {
   }
 
   /// The height of a set's centre above a lowered half-space by the normal (not of unit length) and the offset of that.
-  [[nodiscard]] double height_by_size(const PairSlot& slot, const SmoothParameter& p) const {
+  [[nodiscard]] double height_by_size(const PairSlot& slot, const StepParameter& p) const {
     const CollisionShape& shape = contact_.scene().shape(model_, p.shape);
     const HalfSpace* plane = shape.shape.get_if<HalfSpace>();
     const double length = plane->normal.norm();
@@ -478,12 +478,12 @@ namespace {
 
 /// dt (inverse dynamics by a parameter), dampers and springs at the end of the step.
 void tree_parameter_columns(const Model& model, Data& data, const SmoothLinearisation& step, const VectorX& v_plus,
-                            const VectorX& acceleration, double dt, std::span<const SmoothParameter> parameters,
+                            const VectorX& acceleration, double dt, std::span<const StepParameter> parameters,
                             const TreeMover& tree, MatrixX& out) {
   out.setZero(model.nv(), static_cast<Eigen::Index>(parameters.size()));
   MatrixX column;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].kind != SmoothParameter::Kind::model) continue;
+    if (parameters[i].kind != StepParameter::Kind::model) continue;
     const Parameter& p = parameters[i].model;
     inverse_dynamics_parameter_derivatives(model, data, step.state.q, step.state.v, acceleration, std::span(&p, 1),
                                            column);
@@ -505,7 +505,7 @@ void tree_parameter_columns(const Model& model, Data& data, const SmoothLinearis
 
 GradientQuality SingleLevelDerivatives::parameters(SingleLevelContact& contact, Data& data,
                                                    const SmoothLinearisation& step,
-                                                   std::span<const SmoothParameter> parameters, MatrixX& out) {
+                                                   std::span<const StepParameter> parameters, MatrixX& out) {
   const auto count = static_cast<int>(parameters.size());
   out.setZero(model_.nv(), count);
   MatrixX tree_columns;

@@ -27,9 +27,9 @@ constexpr double kStageTolerance = 0.3;
 /// Factor on the iterations of later starts: iterations are cheaper than half steps (except bilevel ones).
 constexpr int kPatience = 4;
 constexpr int kPathPatience = 50;
-/// What contact may give to free bodies that turn, as a part of their kinetic energy.
+/// Energy that contact may give to free bodies that turn, as a part of their kinetic energy.
 constexpr double kGain = 1e-4;
-/// Of what turns by less radians a step it is nothing.
+/// Bodies that turn by fewer radians a step gain nothing.
 constexpr double kTurn = 0.03;
 /// In units: the barrier of a pair from touching on, −ln s.
 constexpr double kRelaxed = 10.0;

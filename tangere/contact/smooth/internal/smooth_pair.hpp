@@ -20,7 +20,7 @@
 ///   dψ = (t₂ · (dθ × a) − (n·a) (t₂ · dn)) / |a − n (n·a)|,     dθ the turn of that set.
 
 #include "tangere/contact/smooth/internal/smooth_side.hpp"
-#include "tangere/contact/smooth_options.hpp"
+#include "tangere/contact/smooth_contact.hpp"
 
 namespace tangere {
 

@@ -119,7 +119,7 @@ struct JointRow {
   double kept = 0.0;
   double kept_slope = 0.0;
   double kept_speed = 0.0;
-  /// Compliance of limits, in units (SmoothOptions::compliance).
+  /// Compliance of limits, in units (SmoothContact::compliance).
   double compliance = 0.0;
   int first_row = 0;
   double residual = 0.0;

@@ -7,6 +7,7 @@
 
 #include "tangere/geometry/mass_properties.hpp"
 #include "tangere/multibody/model.hpp"
+#include "tangere/multibody/model_error.hpp"
 
 namespace tangere::internal {
 
@@ -16,6 +17,12 @@ namespace tangere::internal {
 ///   an inertia without mass                keeps a mass of kLeastMass
 ///   principal moments I_i that no body has become those of the nearest second moments d ≥ 0, d_i = tr(I)/2 − I_i
 [[nodiscard]] std::string mend_inertia(MassProperties& body);
+
+/// Whether mass, center or inertia of a body are wrong.
+[[nodiscard]] inline bool is_about_mass(const ModelError& error) {
+  return error.part() == ModelError::Part::body &&
+         (error.quantity() == "mass" || error.quantity() == "center" || error.quantity() == "inertia");
+}
 
 /// Below this a mass moves nothing that anybody sees (kg).
 inline constexpr double kLeastMass = 1e-9;

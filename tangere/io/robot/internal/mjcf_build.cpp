@@ -293,14 +293,14 @@ void each_equality(MjcfReader& reader, const std::vector<XmlElement>& sections, 
 /// so in the <inertial>, if there is one.
 int add_located(const MjcfBody& body, const XmlElement& element, ModelBuilder& builder, BodySpec spec,
                 const JointSpec& joint, int parent) {
-  const std::string name = spec.name;
   try {
     return builder.add_body(std::move(spec), joint, parent);
-  } catch (const InputError& error) {
-    const bool about_mass =
-        error.field() == name + ".mass" || error.field() == name + ".center" || error.field() == name + ".inertia";
+  } catch (const ModelError& error) {
+    const bool about_mass = internal::is_about_mass(error);
     const XmlElement wrong = about_mass ? body.inertial_element.value_or(element) : element;
     throw InputError(wrong.place() + ": " + error.field(), error.reason());
+  } catch (const InputError& error) {
+    throw InputError(element.place() + ": " + error.field(), error.reason());
   }
 }
 
@@ -315,11 +315,13 @@ Model build_located(MjcfReader& reader, ModelBuilder& builder) {
   try {
     if (reader.options.strict) return builder.build();
     return build_mended(builder, [&](int joint, std::string text) { reader.report(element_of(joint), text); });
-  } catch (const InputError& error) {
+  } catch (const ModelError& error) {
     for (const MjcfBody& body : reader.bodies)
       for (const MjcfJoint& joint : body.joints)
-        if (error.field() == joint.name || error.field().starts_with(joint.name + "."))
+        if (error.part() == ModelError::Part::joint && error.name() == joint.name)
           throw InputError(joint.element.place() + ": " + error.field(), error.reason());
+    throw InputError(reader.files.root().place() + ": " + error.field(), error.reason());
+  } catch (const InputError& error) {
     throw InputError(reader.files.root().place() + ": " + error.field(), error.reason());
   }
 }

@@ -42,7 +42,7 @@ void each_piece(const TriangleMesh& mesh, const Vector3& apex, F&& f) {
   }
 }
 
-/// Of the weighted points of all pieces; a part of each piece's `sum()`.
+/// The weighted points of all pieces; a part of each piece's `sum()`.
 Vector3 center_of(const TriangleMesh& mesh, MeshInertia kind, const Vector3& apex, double part) {
   double size = 0.0;
   Vector3 center = Vector3::Zero();

@@ -22,7 +22,7 @@ constexpr std::string_view kMotion[] = {"actuator",     "adhesion",     "armatur
                                         "tendon",       "torquescale",  "upper",        "viscosity",
                                         "weld",         "wind",         "actdim",       "actlimited",
                                         "actrange",     "kinematic",    "flag"};
-/// Those that say what touches what, and how.
+/// Notices about what touches what, and how.
 constexpr std::string_view kCollision[] = {
     "condim", "collision", "contact",  "friction",   "gap",      "hfield",        "margin", "mesh",
     "mu1",    "mu2",       "o_margin", "o_friction", "o_solimp", "o_solref",      "pair",   "priority",

@@ -3,10 +3,10 @@
 /// Many pairs by the conic route, kLanes of them at once (private to proximity).
 ///
 /// Pairs of equal structure (numbers of rows, cones and own variables of A and of B, half-space or not) go side by side
-/// through solvers/conic_lanes.hpp, in groups of kLanes in the order of their index; a last group is filled up. Rows
-/// are padded to one of a few numbers, so that polytopes of different numbers of faces meet. Not for lanes, and left to
-/// the single query: bundles, pairs it would refuse, sets of many rows or own variables (large sums), alpha = 0. Lanes
-/// that the solver gives up are for the single query too.
+/// through solvers/conic/conic_lanes.hpp, in groups of kLanes in the order of their index; a last group is filled up.
+/// Rows are padded to one of a few numbers, so that polytopes of different numbers of faces meet. Not for lanes, and
+/// left to the single query: bundles, pairs it would refuse, sets of many rows or own variables (large sums), alpha =
+/// 0. Lanes that the solver gives up are for the single query too.
 
 #include <algorithm>
 #include <cstddef>

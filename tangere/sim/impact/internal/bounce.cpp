@@ -19,7 +19,7 @@ constexpr double kSettled = 1e-13;
 constexpr double kMeets = 1e-10;
 
 /// Everything flies from the start of the step: v is the velocity half a step before, v⁺ that half a step after it.
-void take_off(const World& world, const State& state, Workspace::Memory& m) {
+void take_off(const World& world, const State& state, HardMemory& m) {
   m.flight.q = state.q;
   m.flight.u = 0.5 * (state.v + m.v_plus);
   m.flight.a = m.v_plus - state.v;
@@ -28,7 +28,7 @@ void take_off(const World& world, const State& state, Workspace::Memory& m) {
 
 /// State at the part c of the step; displacement and velocity, in the axes of the start, go into
 /// m.impact_d and m.impact_v. The velocity is that of `ahead` of a step later.
-void fly(const World& world, double c, double ahead, Workspace::Memory& m, State& to) {
+void fly(const World& world, double c, double ahead, HardMemory& m, State& to) {
   const Flight& flight = m.flight;
   const auto x = c - flight.since.array();
   m.impact_d = world.options().time_step * x * (flight.u.array() + 0.5 * x * flight.a.array());
@@ -68,17 +68,23 @@ void distance_gradient(const Model& model, const Data& data, const Contact& cont
 }
 
 /// Poses and contacts at a state of the flight, by the weightless model.
-void place(const World& world, const State& at, Workspace::Memory& m) {
+void place(const World& world, const State& at, HardMemory& m) {
   const Model& model = *world.impact_model();
   (void)mass_matrix(model, *m.impact_data, at.q);
   m.velocities.set(model, *m.impact_data, at.v);
-  m.finder.find(model, world.scene(), *m.impact_data, m.velocities, world.options().time_step, world.options().contact,
+  m.finder.find({.model = model,
+                 .scene = world.scene(),
+                 .data = *m.impact_data,
+                 .velocities = m.velocities,
+                 .time_step = world.options().time_step,
+                 .margin = world.options().hard.margin,
+                 .options = world.options().contact},
                 m.impact_problem.contacts, &m.impact_problem.motions);
 }
 
 /// The part of the step, from `start` on, at which the first of the bouncing contacts meets: into m.impact. False if
 /// none does. Leaves state, poses and contacts there.
-bool find_impact(const World& world, double start, Workspace::Memory& m) {
+bool find_impact(const World& world, double start, HardMemory& m) {
   double c = start;
   double low = start;
   double high = 1.0;
@@ -162,13 +168,13 @@ bool hit_joined_trees(const World& world, ImpactEvent& impact) {
 }
 
 /// The trees that meet, and whatever touches them or is joined to them. Only contacts of theirs that touch are kept.
-void hit_trees(const World& world, Workspace::Memory& m) {
+void hit_trees(const World& world, HardMemory& m) {
   ContactProblem& problem = m.impact_problem;
   const Contact& first = problem.contacts[nearest_bouncing(problem.contacts, m.bouncing)];
   m.impact.dofs.assign(static_cast<std::size_t>(world.nv()), 0);
   (void)hit_tree(world, first.body_A, m.impact);
   (void)hit_tree(world, first.body_B, m.impact);
-  const double touching = std::max(world.options().contact.touching, kMeets);
+  const double touching = std::max(world.options().hard.touching, kMeets);
   const auto touches = [&](const Contact& contact) {
     return contact.distance <= touching && is_hit(world, m.impact, contact);
   };
@@ -219,7 +225,7 @@ bool joins_floating(const World& world, const ContactProblem& problem, const Row
 /// / 2, and half a step before the end, where velocities are read, it may be as fast the other way.
 bool rows_hold(const World& world, const ContactProblem& problem, const LcpSolution& solution, const VectorX& v,
                const ImpactEvent& impact) {
-  const double touching = std::max(world.options().contact.touching, kMeets);
+  const double touching = std::max(world.options().hard.touching, kMeets);
   const double slow = std::min(2.0 * touching / world.options().time_step, world.options().contact.bounce_speed);
   for (int r = 0; r < problem.num_rows(); ++r) {
     if (solution.f[r] == 0.0) continue;
@@ -237,7 +243,7 @@ bool rows_hold(const World& world, const ContactProblem& problem, const LcpSolut
 }
 
 /// Counts the impact. False if a tree has had too many.
-bool count_impact(Workspace::Memory& m) {
+bool count_impact(HardMemory& m) {
   bool few = true;
   for (std::size_t k = 0; k < m.impact.dofs.size(); ++k)
     if (m.impact.dofs[k] != 0) few = ++m.impacts_of_dof[k] <= kMostImpacts && few;
@@ -254,7 +260,7 @@ void copy_hit(const World& world, const std::vector<char>& dofs, const State& fr
 }
 
 /// The trees that were hit fly on from the impact, with the change of velocity that the step after it has.
-void fly_on(const World& world, Workspace::Memory& m) {
+void fly_on(const World& world, HardMemory& m) {
   Flight& flight = m.flight;
   const State& at = m.after_impact;
   for (const Joint& joint : world.model().joints()) {
@@ -267,7 +273,7 @@ void fly_on(const World& world, Workspace::Memory& m) {
 }
 
 /// Sets aside the next bounce: contacts of trees that were hit are judged anew, all others as before.
-void set_aside_next(const World& world, bool with_motions, Workspace::Memory& m) {
+void set_aside_next(const World& world, bool with_motions, HardMemory& m) {
   std::erase_if(m.bouncing, [&](const Contact& contact) { return is_hit(world, m.impact, contact); });
   const std::size_t others = m.bouncing.size();
   set_aside_bouncing(world, with_motions, m.after_problem, m);
@@ -284,18 +290,19 @@ void note(const LcpSolution& solution, StepResult& result) {
 }
 
 /// The impact that was found, and the step after it. False if it does not hold.
-bool pass_impact(const World& world, VectorArgument u, const LcpSolution& before, Workspace::Memory& m, Tape* tape) {
+bool pass_impact(const World& world, VectorArgument u, const LcpSolution& before, HardMemory& m, Tape* tape) {
   const bool with_motions = tape != nullptr;
   hit_trees(world, m);
   if (!count_impact(m) || !rows_hold(world, m.problem, before, m.before_impact.v, m.impact)) return false;
   const LcpSolution& impact = solve_impact(world, m.at_impact, m, m.impact.dofs);
   note(impact, m.result);
   if (tape != nullptr) {
-    const auto i = static_cast<std::size_t>(tape->num_impacts++);
-    if (tape->events.size() <= i) tape->events.resize(i + 1);
-    if (tape->parts.size() < 2 * i + 2) tape->parts.resize(2 * i + 2);
-    tape->events[i] = m.impact;
-    record(m.at_impact, u, m.regions, impact, m.impact_problem, tape->parts[2 * i]);
+    HardTape& hard = tape->hard();
+    const auto i = static_cast<std::size_t>(hard.num_impacts++);
+    if (hard.events.size() <= i) hard.events.resize(i + 1);
+    if (hard.parts.size() < 2 * i + 2) hard.parts.resize(2 * i + 2);
+    hard.events[i] = m.impact;
+    record(m.at_impact, u, m.regions, impact, m.impact_problem, hard.parts[2 * i]);
   }
   m.impacts.insert(m.impacts.end(), m.impact_problem.contacts.begin(), m.impact_problem.contacts.end());
 
@@ -310,20 +317,20 @@ bool pass_impact(const World& world, VectorArgument u, const LcpSolution& before
   if (!m.v_plus.allFinite() || !rows_hold(world, m.after_problem, after, m.after_impact.v, m.impact)) return false;
   if (tape != nullptr)
     record(m.after_impact, u, m.regions, after, m.after_problem,
-           tape->parts[2 * static_cast<std::size_t>(tape->num_impacts) - 1]);
+           tape->hard().parts[2 * static_cast<std::size_t>(tape->hard().num_impacts) - 1]);
   fly_on(world, m);
   return true;
 }
 
 /// Everything as it was, for the discrete rule.
-BounceOutcome give_back(bool with_motions, Workspace::Memory& m) {
+BounceOutcome give_back(bool with_motions, HardMemory& m) {
   m.problem.contacts = m.all_contacts;
   if (with_motions) m.problem.motions = m.all_motions;
   return BounceOutcome::at_end;
 }
 
 /// Everything as it was, but what is not reached does not bounce.
-BounceOutcome miss(bool with_motions, Workspace::Memory& m) {
+BounceOutcome miss(bool with_motions, HardMemory& m) {
   (void)give_back(with_motions, m);
   for (Contact& contact : m.problem.contacts)
     if (is_among(m.bouncing, contact)) contact.restitution = 0.0;
@@ -332,19 +339,19 @@ BounceOutcome miss(bool with_motions, Workspace::Memory& m) {
 
 }  // namespace
 
-bool bounces_inside(const World& world, const Workspace::Memory& m) {
+bool bounces_inside(const World& world, const HardMemory& m) {
   const WorldOptions& options = world.options();
-  if (world.impact_model() == nullptr || options.contact.bounce != BounceMode::event ||
+  if (world.impact_model() == nullptr || options.hard.bounce != BounceMode::event ||
       options.integrator != Integrator::semi_implicit)
     return false;
   return std::any_of(m.problem.contacts.begin(), m.problem.contacts.end(), [&](const Contact& contact) {
     if (contact.restitution == 0.0) return false;
     const double closing = normal_velocity(world.model(), m.data, m.velocities, contact);
-    return bounces(contact, closing, options.time_step, options.contact);
+    return bounces(contact, closing, options.time_step, options.hard.touching, options.contact);
   });
 }
 
-void prepare_impacts(const World& world, Workspace::Memory& m) {
+void prepare_impacts(const World& world, HardMemory& m) {
   const Model& weightless = *world.impact_model();
   if (m.impact_data == nullptr) m.impact_data = std::make_unique<Data>(weightless);
   if (m.impact_lcp != nullptr) return;
@@ -352,12 +359,13 @@ void prepare_impacts(const World& world, Workspace::Memory& m) {
   m.after_lcp = std::make_unique<LcpContact>(world.model());
 }
 
-void set_aside_bouncing(const World& world, bool with_motions, ContactProblem& problem, Workspace::Memory& m) {
+void set_aside_bouncing(const World& world, bool with_motions, ContactProblem& problem, HardMemory& m) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
     const Contact& contact = problem.contacts[i];
     const double closing = normal_velocity(world.model(), m.data, m.velocities, contact);
-    if (bounces(contact, closing, world.options().time_step, world.options().contact)) {
+    const WorldOptions& options = world.options();
+    if (bounces(contact, closing, options.time_step, options.hard.touching, options.contact)) {
       m.bouncing.push_back(contact);
       continue;
     }
@@ -368,32 +376,42 @@ void set_aside_bouncing(const World& world, bool with_motions, ContactProblem& p
   if (with_motions) problem.motions.resize(kept);
 }
 
-const LcpSolution& solve_impact(const World& world, const State& at, Workspace::Memory& m, std::span<const char> hit) {
+const LcpSolution& solve_impact(const World& world, const State& at, HardMemory& m, std::span<const char> hit) {
   const Model& weightless = *world.impact_model();
   factor_mass_matrix(weightless, *m.impact_data);
-  m.builder.build(weightless, world.scales(), *m.impact_data, m.velocities, at.q, at.v, 0.0, world.options().contact,
-                  true, m.impact_problem, hit);
+  m.builder.build({.model = weightless,
+                   .scales = world.scales(),
+                   .data = *m.impact_data,
+                   .velocities = m.velocities,
+                   .q = at.q,
+                   .fastest = at.v,
+                   .time_step = 0.0,
+                   .contact = world.options().contact,
+                   .hard = world.options().hard,
+                   .with_motions = true,
+                   .only = hit},
+                  m.impact_problem);
   m.impact_lcp->warm_start().keys.clear();
   m.impact_lcp->warm_start().sets.clear();
   const LcpSolution& impact = m.impact_lcp->solve(weightless, *m.impact_data, m.impact_problem, at.v,
-                                                  {.tolerance = world.options().contact.tolerance});
+                                                  {.tolerance = world.options().hard.tolerance});
   set_impulses(impact, m.impact_problem);
   return impact;
 }
 
-void contacts_after(const World& world, const State& at, VectorArgument u, bool with_motions, Workspace::Memory& m) {
-  smooth_dynamics(world, at, u, m);
+void contacts_after(const World& world, const State& at, VectorArgument u, bool with_motions, HardMemory& m) {
+  smooth_dynamics(world, world.options().time_step, at, u, m);
   find_contacts(world, at, with_motions, m.after_problem, m);
 }
 
 const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions,
-                               Workspace::Memory& m) {
+                               HardMemory& m) {
   m.after_lcp->warm_start().keys.clear();
   m.after_lcp->warm_start().sets.clear();
   return solve_rows(world, at, u, with_motions, *m.after_lcp, m.after_problem, m);
 }
 
-BounceOutcome bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m, State& next,
+BounceOutcome bounce_step(const World& world, const State& state, VectorArgument u, HardMemory& m, State& next,
                           Tape* tape) {
   const bool with_motions = tape != nullptr;
   prepare_impacts(world, m);

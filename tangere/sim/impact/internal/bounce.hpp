@@ -27,58 +27,56 @@
 /// `kMostImpacts` times, the whole step follows the discrete rule instead: `StepResult::impacts` is empty, and
 /// `bounced_at_end` says so.
 
-#include "tangere/sim/internal/workspace_memory.hpp"
+#include "tangere/sim/internal/hard_memory.hpp"
 #include "tangere/sim/step_derivatives.hpp"
 
 namespace tangere {
 
 /// After contacts were found at `state`: whether some of them bounce, and are to be treated here.
-[[nodiscard]] bool bounces_inside(const World& world, const Workspace::Memory& m);
+[[nodiscard]] bool bounces_inside(const World& world, const HardMemory& m);
 
 enum class BounceOutcome {
   /// The step is made, with its answer in m.result.
   inside,
   /// It is not; m.problem has its contacts again. What was to bounce is not reached after all, and has no restitution.
   missed,
-  /// Likewise; what bounces has to do so by the discrete rule.
+  /// It is not; m.problem has its contacts again, and impacts follow the discrete rule.
   at_end,
 };
-[[nodiscard]] BounceOutcome bounce_step(const World& world, const State& state, VectorArgument u, Workspace::Memory& m,
+[[nodiscard]] BounceOutcome bounce_step(const World& world, const State& state, VectorArgument u, HardMemory& m,
                                         State& next, Tape* tape);
 
 /// Pieces of it, for the approximations (bounce_approximations.cpp) too.
 ///
 /// Memory for impacts, if there is none yet.
-void prepare_impacts(const World& world, Workspace::Memory& m);
+void prepare_impacts(const World& world, HardMemory& m);
 /// Moves those that bounce from a problem to m.bouncing; m.data has the poses, m.velocities the velocities.
-void set_aside_bouncing(const World& world, bool with_motions, ContactProblem& problem, Workspace::Memory& m);
+void set_aside_bouncing(const World& world, bool with_motions, ContactProblem& problem, HardMemory& m);
 /// The impact of m.impact_problem's contacts on the trees with these coordinates (all where none are given);
 /// m.impact_data has the poses, m.velocities the velocities there.
-const LcpSolution& solve_impact(const World& world, const State& at, Workspace::Memory& m,
-                                std::span<const char> hit = {});
+const LcpSolution& solve_impact(const World& world, const State& at, HardMemory& m, std::span<const char> hit = {});
 /// A step from there, in m.after_problem: its contacts, and its rows solved.
-void contacts_after(const World& world, const State& at, VectorArgument u, bool with_motions, Workspace::Memory& m);
-const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions,
-                               Workspace::Memory& m);
+void contacts_after(const World& world, const State& at, VectorArgument u, bool with_motions, HardMemory& m);
+const LcpSolution& solve_after(const World& world, const State& at, VectorArgument u, bool with_motions, HardMemory& m);
 
 /// The impact of a tape as the derivatives want it, with the world's `impact_model`; `zero` (nv) must outlive it.
 [[nodiscard]] SolvedStep solved_impact(const Tape& impact, const VectorX& zero);
 
 /// The chain rule over the parts (bounce_chain.hpp), made when it is first asked for.
-[[nodiscard]] BounceChain& bounce_chain(Workspace::Memory& m);
+[[nodiscard]] BounceChain& bounce_chain(HardMemory& m);
 
 /// Derivatives of such a step, and of its impulses; what is null is not asked for.
-void bounce_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians* out,
+void bounce_jacobians(const World& world, const Tape& tape, HardMemory& m, StepJacobians* out,
                       ImpulseJacobians* impulses = nullptr);
 /// `g_impulses` may be empty.
-void bounce_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
-                VectorArgument g_impulses, StateTangent& g_state, VectorX& g_u);
-void bounce_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
+void bounce_vjp(const World& world, const Tape& tape, HardMemory& m, const StateTangent& g, VectorArgument g_impulses,
+                StateTangent& g_state, VectorX& g_u);
+void bounce_jvp(const World& world, const Tape& tape, HardMemory& m, const StateTangent& d, VectorArgument du,
                 StateTangent& d_next, VectorX* d_impulses = nullptr);
 
 /// Contacts that bounced by the discrete rule: replaces the exact Jacobians `out` by an approximation of those of the
 /// motion, GradientMode::reflection or saltation. False if nothing bounced: `out` is as it was.
-[[nodiscard]] bool approximate_bounce(const World& world, const Tape& tape, Workspace& workspace, GradientMode mode,
+[[nodiscard]] bool approximate_bounce(const World& world, const Tape& tape, HardMemory& m, GradientMode mode,
                                       StepJacobians& out);
 
 }  // namespace tangere

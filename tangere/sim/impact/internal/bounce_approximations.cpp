@@ -15,8 +15,9 @@ namespace {
 /// The normals that bounce: rows that are pushed and have a restitution.
 std::vector<int> bouncing_rows(const Tape& tape) {
   std::vector<int> out;
-  for (std::size_t r = 0; r < tape.problem.rows.size(); ++r)
-    if (tape.problem.rows[r].restitution > 0.0 && tape.sets[r] == RowSet::clamped) out.push_back(static_cast<int>(r));
+  for (std::size_t r = 0; r < tape.hard().problem.rows.size(); ++r)
+    if (tape.hard().problem.rows[r].restitution > 0.0 && tape.hard().sets[r] == RowSet::clamped)
+      out.push_back(static_cast<int>(r));
   return out;
 }
 
@@ -24,11 +25,12 @@ std::vector<int> bouncing_rows(const Tape& tape) {
 /// identity, B = I − Σ λᵢ Jᵢᵀ (Jᵢ⁺)ᵀ. Then dq'/dq = B and dq'/dv = dt B.
 void reflect(const World& world, const Tape& tape, const std::vector<int>& rows, StepJacobians& out) {
   const int nv = world.nv();
-  const MatrixX J = tape.problem.jacobian(nv)(rows, Eigen::all);
+  const MatrixX J = tape.hard().problem.jacobian(nv)(rows, Eigen::all);
   const MatrixX P = pseudo_inverse(J);
   const MatrixX G = (J * J.transpose()).cwiseProduct((P.transpose() * P).eval());
   VectorX gap(J.rows());
-  for (Eigen::Index i = 0; i < J.rows(); ++i) gap[i] = J.row(i).dot(P.col(i)) + tape.problem.rows[rows[i]].restitution;
+  for (Eigen::Index i = 0; i < J.rows(); ++i)
+    gap[i] = J.row(i).dot(P.col(i)) + tape.hard().problem.rows[rows[i]].restitution;
   const VectorX lambda = pseudo_inverse(G) * gap;
   MatrixX B = MatrixX::Identity(nv, nv);
   B.noalias() -= J.transpose() * lambda.asDiagonal() * P.transpose();
@@ -45,19 +47,19 @@ void reflect(const World& world, const Tape& tape, const std::vector<int>& rows,
 ///
 ///   dq₁ = dq + (v_p − v) J dq / (J v)
 ///   dv₁ = H_q dq + R dv + (a_p − H_q v − R a) J dq / (J v)        H = R(q) v the impact, a and a_p before and after it
-bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobians& out) {
-  Workspace::Memory& m = workspace.memory();
+bool leap(const World& world, const Tape& tape, HardMemory& m, StepJacobians& out) {
   const int nv = world.nv();
   const double dt = world.options().time_step;
   prepare_impacts(world, m);
   State at{tape.q, tape.v};
 
   // before it, without what bounces
-  smooth_dynamics(world, at, tape.u, m);
+  smooth_dynamics(world, dt, at, tape.u, m);
   m.velocities.set(world.model(), m.data, at.v);
-  m.problem.contacts = tape.problem.contacts;
-  m.problem.motions.assign(tape.problem.motions.begin(),
-                           tape.problem.motions.begin() + static_cast<std::ptrdiff_t>(tape.problem.contacts.size()));
+  m.problem.contacts = tape.hard().problem.contacts;
+  m.problem.motions.assign(
+      tape.hard().problem.motions.begin(),
+      tape.hard().problem.motions.begin() + static_cast<std::ptrdiff_t>(tape.hard().problem.contacts.size()));
   m.all_contacts = m.problem.contacts;
   m.all_motions = m.problem.motions;
   m.bouncing.clear();
@@ -80,7 +82,7 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   m.impact_problem.motions.clear();
   for (std::size_t i = 0; i < m.all_contacts.size(); ++i) {
     const double closing = normal_velocity(*world.impact_model(), *m.impact_data, m.velocities, m.all_contacts[i]);
-    if (!bounces(m.all_contacts[i], closing, dt, world.options().contact)) continue;
+    if (!bounces(m.all_contacts[i], closing, dt, world.options().hard.touching, world.options().contact)) continue;
     m.impact_problem.contacts.push_back(m.all_contacts[i]);
     m.impact_problem.contacts.back().distance = 0.0;  // taken to have met
     m.impact_problem.motions.push_back(m.all_motions[i]);
@@ -110,7 +112,7 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
   const MatrixX H_v = map.velocity.view().rightCols(nv);
   StepJacobians plain;
   // its quality is no better than a heuristic
-  (void)step_jacobians(world, after, workspace, plain);
+  (void)hard_jacobians(world, after, m, GradientMode::exact, nullptr, plain);
 
   const Eigen::RowVectorXd earlier = normal.transpose() / normal.dot(at.v);
   MatrixX Q = MatrixX::Identity(nv, nv);
@@ -128,12 +130,11 @@ bool leap(const World& world, const Tape& tape, Workspace& workspace, StepJacobi
 
 }  // namespace
 
-bool approximate_bounce(const World& world, const Tape& tape, Workspace& workspace, GradientMode mode,
-                        StepJacobians& out) {
-  if (tape.problem.time_step == 0.0) return false;
+bool approximate_bounce(const World& world, const Tape& tape, HardMemory& m, GradientMode mode, StepJacobians& out) {
+  if (tape.hard().problem.time_step == 0.0) return false;
   const std::vector<int> rows = bouncing_rows(tape);
   if (rows.empty()) return false;
-  if (mode == GradientMode::saltation) return leap(world, tape, workspace, out);
+  if (mode == GradientMode::saltation) return leap(world, tape, m, out);
   reflect(world, tape, rows, out);
   return true;
 }

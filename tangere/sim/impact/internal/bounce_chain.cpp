@@ -2,8 +2,8 @@
 
 #include "tangere/sim/impact/internal/bounce.hpp"
 #include "tangere/sim/impulse_derivatives.hpp"
+#include "tangere/sim/internal/hard_memory.hpp"
 #include "tangere/sim/internal/integration.hpp"
-#include "tangere/sim/internal/workspace_memory.hpp"
 
 namespace tangere {
 namespace {
@@ -17,7 +17,7 @@ ScratchMatrix::View assign(ScratchMatrix& to, const Matrix& from) {
 }
 
 /// The map of a step, or of the remainder of one.
-void set_part_map(const World& world, const Tape& part, Workspace::Memory& m, RowUse use, PartMap& out) {
+void set_part_map(const World& world, const Tape& part, HardMemory& m, RowUse use, PartMap& out) {
   const int nv = world.nv();
   const int nu = world.nu();
   linearise(world, part, m, use);
@@ -35,7 +35,7 @@ void set_part_map(const World& world, const Tape& part, Workspace::Memory& m, Ro
 
 }  // namespace
 
-void set_impact_map(const World& world, const Tape& impact, Workspace::Memory& m, RowUse use, PartMap& out) {
+void set_impact_map(const World& world, const Tape& impact, HardMemory& m, RowUse use, PartMap& out) {
   const Model& weightless = *world.impact_model();
   const int nv = world.nv();
   prepare_impacts(world, m);
@@ -144,8 +144,8 @@ void FlightColumns::land(const World& world) {
   integrate(world);
 }
 
-void BounceChain::linearise(const World& world, const Tape& tape, Workspace::Memory& m, RowUse use) {
-  const auto count = static_cast<std::size_t>(tape.num_impacts);
+void BounceChain::linearise(const World& world, const Tape& tape, HardMemory& m, RowUse use) {
+  const auto count = static_cast<std::size_t>(tape.num_impacts());
   if (impacts_.size() < count) {
     impacts_.resize(count);
     after_.resize(count);
@@ -162,13 +162,13 @@ void BounceChain::apply(const World& world, const Tape& tape) {
   const int nv = world.nv();
   const Eigen::Index cols = columns.q.cols();
   flight_.take_off(world, tape, columns);
-  Eigen::Index row = tape.problem.num_rows();
+  Eigen::Index row = tape.hard().problem.num_rows();
   if (with_impulses_) impulses_.reset(num_impulses(tape), cols).topRows(row) = columns.impulses_before.view();
-  for (int i = 0; i < tape.num_impacts; ++i) {
+  for (int i = 0; i < tape.num_impacts(); ++i) {
     const BounceColumns::Impact& x = columns.impacts[i];
     const PartMap& impact = impacts_[i];
     const ScratchMatrix::ConstView then = after(i).velocity.view();
-    const ImpactEvent& event = tape.events[i];
+    const ImpactEvent& event = tape.hard().events[i];
     flight_.meet(world, event, x.distance);
     if (with_impulses_) {
       auto rows = impulses_.view().middleRows(row, impact.impulses.rows());

@@ -8,9 +8,11 @@
 #include "tangere/contact/hard/lcp_derivatives.hpp"
 #include "tangere/math/scratch_matrix.hpp"
 #include "tangere/sim/internal/lone_body.hpp"
-#include "tangere/sim/step.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 
 namespace tangere {
+
+struct HardMemory;
 
 /// How a part of such a step moves with the state it starts from and with the control: nv columns for q, nv for v, nu
 /// for u (an impact has no control).
@@ -22,8 +24,7 @@ struct PartMap {
 };
 
 /// The map of an impact; prepares memory for it.
-void set_impact_map(const World& world, const Tape& impact, Workspace::Memory& m, LcpDerivatives::RowUse use,
-                    PartMap& out);
+void set_impact_map(const World& world, const Tape& impact, HardMemory& m, LcpDerivatives::RowUse use, PartMap& out);
 
 /// How the parts of such a step move with some variables.
 struct BounceColumns {
@@ -91,7 +92,7 @@ class FlightColumns {
 class BounceChain {
  public:
   /// The maps of all parts; with RowUse::all for impulses too.
-  void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDerivatives::RowUse use);
+  void linearise(const World& world, const Tape& tape, HardMemory& m, LcpDerivatives::RowUse use);
   [[nodiscard]] const PartMap& before() const { return before_; }
   [[nodiscard]] const PartMap& after(int impact) const { return after_[impact]; }
 

@@ -11,17 +11,17 @@ namespace {
 using RowUse = LcpDerivatives::RowUse;
 
 /// Columns: those of q, of v and of u.
-const BounceChain& differentiate(const World& world, const Tape& tape, Workspace::Memory& m, RowUse use) {
+const BounceChain& differentiate(const World& world, const Tape& tape, HardMemory& m, RowUse use) {
   const int nv = world.nv();
   const int nu = world.nu();
   BounceChain& chain = bounce_chain(m);
   chain.linearise(world, tape, m, use);
   BounceColumns& x = chain.columns;
-  x.reset(nv, 2 * nv + nu, tape.num_impacts);
+  x.reset(nv, 2 * nv + nu, tape.num_impacts());
   x.q.view().leftCols(nv).setIdentity();
   x.v.view().middleCols(nv, nv).setIdentity();
   x.before.view() = chain.before().velocity.view();
-  for (int i = 0; i < tape.num_impacts; ++i)
+  for (int i = 0; i < tape.num_impacts(); ++i)
     x.impacts[i].after.view().rightCols(nu) = chain.after(i).velocity.view().rightCols(nu);
   if (use == RowUse::all) {
     const ScratchMatrix::ConstView f = chain.before().impulses.view();
@@ -34,13 +34,13 @@ const BounceChain& differentiate(const World& world, const Tape& tape, Workspace
 }  // namespace
 
 SolvedStep solved_impact(const Tape& impact, const VectorX& zero) {
-  return {.problem = impact.problem,
+  return {.problem = impact.hard().problem,
           .q = impact.q,
           .v = impact.v,
           .v_inertial = zero,
           .v_plus = impact.v_plus,
-          .f = impact.f,
-          .sets = impact.sets,
+          .f = impact.hard().f,
+          .sets = impact.hard().sets,
           .tau_q = zero,
           .tau_v = zero,
           .floating_dofs = {},
@@ -48,12 +48,12 @@ SolvedStep solved_impact(const Tape& impact, const VectorX& zero) {
           .implicit_damping = zero};
 }
 
-BounceChain& bounce_chain(Workspace::Memory& m) {
+BounceChain& bounce_chain(HardMemory& m) {
   if (m.chain == nullptr) m.chain = std::make_unique<BounceChain>();
   return *m.chain;
 }
 
-void bounce_jacobians(const World& world, const Tape& tape, Workspace::Memory& m, StepJacobians* out,
+void bounce_jacobians(const World& world, const Tape& tape, HardMemory& m, StepJacobians* out,
                       ImpulseJacobians* impulses) {
   const int nv = world.nv();
   const int nu = world.nu();
@@ -73,8 +73,8 @@ void bounce_jacobians(const World& world, const Tape& tape, Workspace::Memory& m
   }
 }
 
-void bounce_vjp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& g,
-                VectorArgument g_impulses, StateTangent& g_state, VectorX& g_u) {
+void bounce_vjp(const World& world, const Tape& tape, HardMemory& m, const StateTangent& g, VectorArgument g_impulses,
+                StateTangent& g_state, VectorX& g_u) {
   const int nv = world.nv();
   const BounceChain& chain = differentiate(world, tape, m, g_impulses.size() == 0 ? RowUse::reduced : RowUse::all);
   VectorX& all = m.bounce_product;
@@ -86,7 +86,7 @@ void bounce_vjp(const World& world, const Tape& tape, Workspace::Memory& m, cons
   g_u = all.tail(world.nu());
 }
 
-void bounce_jvp(const World& world, const Tape& tape, Workspace::Memory& m, const StateTangent& d, VectorArgument du,
+void bounce_jvp(const World& world, const Tape& tape, HardMemory& m, const StateTangent& d, VectorArgument du,
                 StateTangent& d_next, VectorX* d_impulses) {
   const BounceChain& chain = differentiate(world, tape, m, d_impulses == nullptr ? RowUse::reduced : RowUse::all);
   VectorX& all = m.bounce_product;

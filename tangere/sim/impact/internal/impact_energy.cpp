@@ -5,15 +5,16 @@
 #include "tangere/multibody/inverse_dynamics.hpp"
 #include "tangere/multibody/inverse_dynamics_derivatives.hpp"
 #include "tangere/multibody/parameter_derivatives.hpp"
+#include "tangere/sim/tape/hard_tape.hpp"
 
 namespace tangere {
 namespace {
 
 /// The island that a row is of (LcpSolution::short_of_energy).
 int island_of(const Tape& impact, int row) {
-  const auto J = impact.problem.jacobian(static_cast<int>(impact.v.size())).row(row);
+  const auto J = impact.hard().problem.jacobian(static_cast<int>(impact.v.size())).row(row);
   for (Eigen::Index k = 0; k < J.size(); ++k)
-    if (J[k] != 0.0) return impact.short_of_energy[k];
+    if (J[k] != 0.0) return impact.hard().short_of_energy[k];
   return 0;
 }
 
@@ -21,8 +22,9 @@ int island_of(const Tape& impact, int row) {
 
 void ImpactEnergy::prepare(const Model& model, Data& data, const Tape& impact) {
   count_ = 0;
-  if (impact.short_of_energy.empty()) return;
-  count_ = static_cast<std::size_t>(*std::max_element(impact.short_of_energy.begin(), impact.short_of_energy.end()));
+  if (impact.hard().short_of_energy.empty()) return;
+  count_ = static_cast<std::size_t>(
+      *std::max_element(impact.hard().short_of_energy.begin(), impact.hard().short_of_energy.end()));
   if (islands_.size() < count_) islands_.resize(count_);
   no_velocity_.setZero(model.nv());
   for (std::size_t i = 0; i < count_; ++i) {
@@ -30,7 +32,7 @@ void ImpactEnergy::prepare(const Model& model, Data& data, const Tape& impact) {
     island.after = impact.v_plus;
     island.before = impact.v;
     for (Eigen::Index k = 0; k < model.nv(); ++k)
-      if (impact.short_of_energy[k] != static_cast<int>(i) + 1) island.after[k] = island.before[k] = 0.0;
+      if (impact.hard().short_of_energy[k] != static_cast<int>(i) + 1) island.after[k] = island.before[k] = 0.0;
     island.sum = island.after + island.before;
     island.difference = island.after - island.before;
     island.E_q.noalias() =
@@ -49,12 +51,13 @@ void ImpactEnergy::linearise(const Model& model, const Data& data, const Tape& i
     (void)s_.reset(static_cast<Eigen::Index>(derivatives.clamped().size()));
     for (std::size_t i = 0; i < derivatives.clamped().size(); ++i) {
       const int r = derivatives.clamped()[i];
-      const Row& row = impact.problem.rows[r];
+      const Row& row = impact.hard().problem.rows[r];
       if (row.restitution_kept < 1.0 && row.restitution_kept > 0.0 && island_of(impact, r) == static_cast<int>(n) + 1)
         s_[static_cast<Eigen::Index>(i)] = -row.target / row.restitution_kept;
     }
     island.v_s.setZero(model.nv());
-    derivatives.respond(model, data, impact.problem, island.v_s, s_.view(), with_impulses ? &island.f_s : nullptr);
+    derivatives.respond(model, data, impact.hard().problem, island.v_s, s_.view(),
+                        with_impulses ? &island.f_s : nullptr);
     island.E_s = island.after.dot(island.v_s);
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Derivatives of an impact that keeps only a part s of its restitution, as its energy allows no more (contact/lcp.hpp)
-/// (private to sim).
+/// Derivatives of an impact that keeps only a part s of its restitution, as its energy allows no more
+/// (contact/hard/lcp.hpp) (private to sim).
 ///
 /// With s held the impact is any other one, and s moves so that no energy is gained: with
 ///

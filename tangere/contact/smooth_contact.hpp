@@ -1,6 +1,7 @@
 #pragma once
 
-/// Options of smooth contact (single_level.hpp, bilevel.hpp).
+/// Smooth contact: collision and contact at the end of the step as one relaxed problem (smooth/single_level.hpp), or on
+/// top of a collision query at every iterate (smooth/internal/bilevel.hpp). Options that are its own, and its report.
 
 #include <array>
 #include <cstddef>
@@ -8,24 +9,11 @@
 
 namespace tangere {
 
-/// How contact is solved.
-enum class Formulation {
-  /// Hard contact: a boxed complementarity problem on the contact points at q (lcp.hpp).
-  lcp,
-  /// Smooth contact: collision and contact at the end of the step as one relaxed problem (single_level.hpp).
-  single_level,
-  /// The same contact on top of a collision query at every iterate (bilevel.hpp).
-  bilevel,
-};
-[[nodiscard]] std::string_view to_string(Formulation formulation);
-/// InputError for a name that is none.
-[[nodiscard]] Formulation formulation_from(std::string_view name);
-
 /// One second-order cone for all friction, or a box: |β_k| ≤ friction γ for each direction.
 /// The axes of the box are those of a set (smooth_pair.hpp).
 enum class FrictionShape { cone, pyramid };
 
-struct SmoothOptions {
+struct SmoothContact {
   /// The relaxation, relative: γ (α − 1) = κ m c with the mass m and the length l of the smaller body and the speed
   /// c = min(√(g l), 100 g dt). What lies still hovers by κ √(l / g) / dt of its size, at most 100 κ.
   double kappa = 1e-6;
@@ -68,8 +56,11 @@ struct SmoothOptions {
 
   /// Throws InputError naming the first field out of range.
   void verify() const;
-  bool operator==(const SmoothOptions&) const = default;
+  bool operator==(const SmoothContact&) const = default;
 };
+
+/// The name of 0.1.0.
+using SmoothOptions = SmoothContact;
 
 /// How a step's islands were solved: which start led to a solution.
 enum class SmoothRung {

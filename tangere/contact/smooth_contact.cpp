@@ -1,29 +1,10 @@
-#include "tangere/contact/smooth_options.hpp"
+#include "tangere/contact/smooth_contact.hpp"
 
 #include <string>
 
-#include "tangere/math/error.hpp"
 #include "tangere/math/range.hpp"
 
 namespace tangere {
-
-std::string_view to_string(Formulation formulation) {
-  switch (formulation) {
-    case Formulation::lcp:
-      return "lcp";
-    case Formulation::single_level:
-      return "single_level";
-    case Formulation::bilevel:
-      break;
-  }
-  return "bilevel";
-}
-
-Formulation formulation_from(std::string_view name) {
-  for (const Formulation formulation : {Formulation::lcp, Formulation::single_level, Formulation::bilevel})
-    if (name == to_string(formulation)) return formulation;
-  throw InputError("contact", "must be lcp, single_level or bilevel, got '" + std::string(name) + "'");
-}
 
 std::string_view to_string(SmoothRung rung) {
   constexpr std::array<std::string_view, kNumSmoothRungs> kNames = {"warm",        "cold", "path",      "old velocity",
@@ -31,7 +12,7 @@ std::string_view to_string(SmoothRung rung) {
   return kNames[static_cast<std::size_t>(rung)];
 }
 
-void SmoothOptions::verify() const {
+void SmoothContact::verify() const {
   internal::require_range("kappa", kappa, 1e-12, 0.1);
   internal::require_range("compliance", compliance, 0.0, 1.0);
   if (gradient_kappa != 0.0) internal::require_range("gradient_kappa", gradient_kappa, 1e-12, 0.1);
