@@ -12,8 +12,10 @@
 #include "apps/cli/audience.hpp"
 #include "apps/cli/commands.hpp"
 #include "apps/cli/folders.hpp"
+#include "apps/cli/grasp_problem.hpp"
 #include "apps/cli/interrupt.hpp"
 #include "apps/cli/text.hpp"
+#include "tangere/io/grasp_file.hpp"
 #include "tangere/io/problem_file.hpp"
 #include "tangere/io/recording.hpp"
 #include "tangere/io/text/text.hpp"
@@ -142,6 +144,11 @@ int optimize(const OptimizeArguments& arguments) {
   const InterruptGuard guard;
   bool all_solved = true;
   for (const std::filesystem::path& path : files) {
+    if (is_grasp_file(path)) {
+      all_solved = plan_grasp(path, arguments) && all_solved;
+      if (interrupted_by() != 0) return 128 + interrupted_by();
+      continue;
+    }
     for (int seed = arguments.seeds == 0 ? 0 : 1; seed <= arguments.seeds; ++seed) {
       ProblemFile file = load_problem(path);
       if (seed > 0) disturb(file, seed);

@@ -36,6 +36,13 @@ VectorX entries(const JsonValue& value, double of_null) {
   }
 }
 
+/// Three numbers, where null is infinite.
+Vector3 three_entries(const JsonValue& value, double of_null) {
+  const VectorX out = entries(value, of_null);
+  if (out.size() != 3) value.fail("must have three entries");
+  return out;
+}
+
 Knots knots_of(const JsonValue& value, const Knots& otherwise) {
   const auto given = value.find("knots");
   if (!given) return otherwise;
@@ -119,12 +126,12 @@ void add_cost(const JsonValue& value, const World& world, OptimalControl& proble
 }
 
 /// A state, or some of its coordinates by name: `{"coordinates": {"root_y": 0.6}, "velocities": {…}}`.
-Reach reach_of(const JsonValue& value, const World& world) {
+Reach reach_of(const JsonValue& value, const World& world, const VectorX& start) {
   value.require_fields({"type", "name", "target", "coordinates", "velocities", "knots"});
-  Reach reach{.name = name_or(value, "reach"), .target = VectorX::Zero(world.nq() + world.nv())};
+  Reach reach{.name = name_or(value, "reach"), .target = start};
   reach.knots = knots_of(value, reach.knots);
   if (const auto target = value.find("target")) {
-    reach.target = state_of(*target, world, reach.target);
+    reach.target = state_of(*target, world, VectorX::Zero(world.nq() + world.nv()));
     return reach;
   }
   reach.mask.setZero(2 * world.nv());
@@ -162,8 +169,8 @@ KeepApart keep_apart_of(const JsonValue& value, const Dynamics& dynamics) {
 
 void add_constraint(const JsonValue& value, const World& world, OptimalControl& problem) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::string type =
-      value.at("type").word({"control_bounds", "state_bounds", "joint_limits", "reach", "reach_frame", "keep_apart"});
+  const std::string type = value.at("type").word(
+      {"control_bounds", "state_bounds", "joint_limits", "reach", "reach_frame", "frame_bounds", "keep_apart"});
   if (type == "control_bounds") {
     value.require_fields({"type", "name", "lower", "upper", "knots"});
     ControlBounds bounds{.name = name_or(value, "control bounds")};
@@ -185,13 +192,24 @@ void add_constraint(const JsonValue& value, const World& world, OptimalControl& 
     bounds.knots = knots_of(value, bounds.knots);
     problem.add(bounds);
   } else if (type == "reach") {
-    problem.add(reach_of(value, world));
+    problem.add(reach_of(value, world, problem.horizon().start));
   } else if (type == "reach_frame") {
-    value.require_fields({"type", "name", "body", "position", "quaternion", "knots"});
+    value.require_fields({"type", "name", "body", "position", "quaternion", "mask", "knots"});
     ReachFrame reach{.name = name_or(value, "reach frame"), .body = value.at("body").text(), .target = pose_of(value)};
     reach.position_only = !value.has("quaternion");
+    if (const auto mask = value.find("mask")) {
+      const int size = reach.position_only ? 3 : 6;
+      reach.mask.head(size) = mask->numbers(size);
+    }
     reach.knots = knots_of(value, reach.knots);
     problem.add(reach);
+  } else if (type == "frame_bounds") {
+    value.require_fields({"type", "name", "body", "lower", "upper", "knots"});
+    FrameBounds bounds{.name = name_or(value, "frame bounds"), .body = value.at("body").text()};
+    if (const auto lower = value.find("lower")) bounds.lower = three_entries(*lower, -kInfinity);
+    if (const auto upper = value.find("upper")) bounds.upper = three_entries(*upper, kInfinity);
+    bounds.knots = knots_of(value, bounds.knots);
+    problem.add(bounds);
   } else {
     add(problem, keep_apart_of(value, problem.dynamics()));
   }
@@ -208,7 +226,8 @@ OptimizerOptions options_of(const JsonValue& root) {
   const auto given = root.find("options");
   if (!given) return options;
   given->require_fields({"tolerance", "constraint_tolerance", "max_iterations", "barrier", "slack", "penalty",
-                         "regularisation", "least_regularisation", "memory", "progress"});
+                         "penalty_growth", "regularisation", "least_regularisation", "memory", "progress",
+                         "max_round_iterations", "max_rounds"});
   options.tolerance = number_or(*given, "tolerance", options.tolerance);
   options.constraint_tolerance = number_or(*given, "constraint_tolerance", options.constraint_tolerance);
   options.barrier = number_or(*given, "barrier", options.barrier);
@@ -218,6 +237,9 @@ OptimizerOptions options_of(const JsonValue& root) {
   options.least_regularisation = number_or(*given, "least_regularisation", options.least_regularisation);
   options.progress = number_or(*given, "progress", options.progress);
   if (const auto most = given->find("max_iterations")) options.max_iterations = most->integer(0, 1'000'000);
+  options.penalty_growth = number_or(*given, "penalty_growth", options.penalty_growth);
+  if (const auto most = given->find("max_round_iterations")) options.max_round_iterations = most->integer(1, 1'000'000);
+  if (const auto most = given->find("max_rounds")) options.max_rounds = most->integer(1, 1000);
   if (const auto memory = given->find("memory")) options.memory = memory->integer(1, 1000);
   at_place(*given, [&] { options.verify(); });
   return options;
