@@ -11,6 +11,7 @@
 #include "tangere/io/scene_file.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/multibody/configuration.hpp"
+#include "tangere/sim/step_parameters.hpp"
 #include "tangere/trajopt/identify.hpp"
 
 namespace {
@@ -60,7 +61,7 @@ int main(int argc, char** argv) {
   const Scene scene = scene_from_text(kScene, "toss.json");
   const World truth(scene.robot.model, {}, {.time_step = 0.005});
   std::vector<MotionRecording> recordings;
-  for (int seed = 1; seed <= 4; ++seed) recordings.push_back(thrown(truth, seed, true, nullptr));
+  for (int seed = 1; seed <= 3; ++seed) recordings.push_back(thrown(truth, seed, true, nullptr));
 
   // a guess that is far off
   const std::vector<std::string> names = {"cube.mass", "cube.cube0.friction", "cube.cube0.size.x", "cube.cube0.size.y",

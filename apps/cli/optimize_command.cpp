@@ -59,6 +59,7 @@ void disturb(ProblemFile& file, int seed) {
   Random random(static_cast<std::uint64_t>(seed));
   VectorX noise(file.dynamics->ndx());
   for (double& entry : noise) entry = file.start_noise * random.normal();
+  noise.tail(file.dynamics->num_design()).setZero();
   VectorX start;
   file.dynamics->plus(file.problem.horizon().start, noise, start);
   file.problem.set_start(start);
@@ -101,6 +102,8 @@ nlohmann::ordered_json to_json(const ProblemFile& file, const Outcome& out, int 
                               {"refined_goal_error", out.refined.equality},
                               {"replay_strays", out.replay.strays},
                               {"starts", out.starts}};
+  for (int i = 0; i < file.dynamics->num_design(); ++i)
+    json["design"][file.dynamics->design()[i].name] = out.result.plan.x.front().tail(file.dynamics->num_design())[i];
   if (seed > 0) json["seed"] = seed;
   if (out.result.status != OptimizeStatus::solved) {
     json["worst_knot"] = out.result.knot;
@@ -117,6 +120,9 @@ void print(const ProblemFile& file, const Outcome& out, int seed) {
   if (out.result.violation > 0.0)
     std::printf("  worst constraint: %s at knot %d, %.2e\n", out.result.name.c_str(), out.result.knot,
                 out.result.violation);
+  for (int i = 0; i < file.dynamics->num_design(); ++i)
+    std::printf("  %s: %.4g, was %.4g\n", file.dynamics->design()[i].name.c_str(),
+                out.result.plan.x.front().tail(file.dynamics->num_design())[i], file.dynamics->design()[i].value);
   std::printf("  played with hard contact: goal missed by %.2e; at a %dth of the step by %.2e\n", out.replay.equality,
               kRefine, out.refined.equality);
 }
@@ -124,14 +130,14 @@ void print(const ProblemFile& file, const Outcome& out, int seed) {
 /// The plan's motion as a recording or a page.
 void write_motion(const OptimizeArguments& arguments, const ProblemFile& file, const Plan& plan) {
   if (arguments.record.empty() && arguments.html.empty()) return;
-  const World& world = file.dynamics->world();
+  const World world = file.dynamics->world_at(plan.x.front().tail(file.dynamics->num_design()));
   Audience audience(arguments.html, false, 0);
   RecordingOptions options;
   options.made_by.command = "optimize " + arguments.problem;
   if (audience.is_there()) options.listener = &audience;
   RecordingWriter recording(world, arguments.record, options);
   for (std::size_t k = 0; k < plan.x.size(); ++k)
-    recording.add(static_cast<int>(k), {plan.x[k].head(world.nq()), plan.x[k].tail(world.nv())});
+    recording.add(static_cast<int>(k), {plan.x[k].head(world.nq()), plan.x[k].segment(world.nq(), world.nv())});
   recording.finish();
   audience.write_page();
 }

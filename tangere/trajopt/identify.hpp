@@ -43,8 +43,9 @@ struct IdentifyOptions {
   std::vector<int> pieces = {10, 20, 40, 80, 0};
   ContactPhase contact = {};
   int max_iterations = 30;
-  /// A search ends where an iteration gains less than this part of the cost.
-  double tolerance = 1e-6;
+  /// A search ends where an iteration gains less than this part of the cost (which is half the number of measured
+  /// numbers where the model fits).
+  double tolerance = 1e-4;
   /// A combination whose standard deviation is above this is not identified.
   double most_uncertain = 1.0;
   /// 0: as many as the machine has. The answer is the same for any number.

@@ -6,6 +6,7 @@
 #include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
+#include "tangere/trajopt/search.hpp"
 
 namespace tangere {
 namespace {
@@ -26,6 +27,7 @@ MatrixX noisy_controls(const OptimalControl& problem, const Guess& guess, double
 
 void RestartOptions::verify() const {
   if (count < 1) throw InputError("count", "must be at least 1, got " + std::to_string(count));
+  if (search_from < 0) throw InputError("search_from", "must not be negative, got " + std::to_string(search_from));
   if (!(noise >= 0.0 && std::isfinite(noise)))
     throw InputError("noise", "must be finite and not negative, got " + internal::to_text(noise));
   for (const double least : least_regularisation)
@@ -41,6 +43,13 @@ OptimizeResult solve_with_restarts(Optimizer& optimizer, const RestartOptions& o
   for (int i = 0; i < options.count; ++i) {
     Guess start = guess;
     if (i > 0 || options.noisy_first) start.u = noisy_controls(optimizer.problem(), guess, options.noise, random);
+    if (options.search_from > 0 && i + 1 >= options.search_from)
+      start.u = search(optimizer.problem(),
+                       {.contact = optimizer.options().phases.back(),
+                        .seed = options.seed * 1000 + static_cast<std::uint64_t>(i),
+                        .stop_when_feasible = true},
+                       start)
+                    .guess.u;
     if (!options.least_regularisation.empty())
       optimizer.set_least_regularisation(options.least_regularisation[i % options.least_regularisation.size()]);
     const OptimizeResult& result = optimizer.solve(start, callback);

@@ -30,7 +30,7 @@ struct Score {
 /// Memory of one thread.
 struct Runner {
   std::unique_ptr<Stepper> stepper;
-  KnotMemory memory;
+  internal::Workers workers;
   std::vector<KnotPoint> points;
 };
 
@@ -79,7 +79,7 @@ Score score_of(const OptimalControl& problem, const Transcription& rows, const M
   int bad_knot = 0;
   Score score;
   if (!internal::roll_out(problem, *runner.stepper, points, bad_knot)) return score;
-  if (!rows.evaluate(points, runner.memory)) return score;
+  if (!rows.evaluate(points, runner.workers)) return score;
   score = {0.0, 0.0, 0.0};
   double broken = 0.0;
   for (int k = 0; k < rows.num_knots(); ++k) {
@@ -168,12 +168,12 @@ SearchResult search(const OptimalControl& problem, const SearchOptions& options,
                     const SearchCallback& callback) {
   const auto begin = std::chrono::steady_clock::now();
   options.verify();
-  const Transcription rows(problem);
+  const Transcription rows(problem, {});
   TaskPool pool(options.num_threads);
   std::vector<Runner> runners;
   for (int i = 0; i < pool.num_threads(); ++i) {
     runners.push_back({problem.dynamics().stepper(problem.horizon().time_steps, options.contact),
-                       KnotMemory(problem.dynamics()),
+                       internal::Workers(problem.dynamics(), 1),
                        {}});
     rows.resize(runners.back().points);
   }

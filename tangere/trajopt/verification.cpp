@@ -62,7 +62,8 @@ Verification verify(const OptimalControl& problem, const Plan& plan, const Verif
   const std::unique_ptr<Stepper> stepper = dynamics.stepper(time_steps, options.contact);
   Verification out;
   Judge judge(problem);
-  VectorX x = problem.horizon().start;
+  // the start that was chosen, where it was free
+  VectorX x = problem.free_start().empty() ? problem.horizon().start : plan.x[0];
   VectorX next, away, u;
   double time = 0.0;
   stepper->begin(false);
