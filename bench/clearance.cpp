@@ -15,6 +15,7 @@
 #include "bench/support/timer.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/multibody/kinematics.hpp"
+#include "tangere/multibody/way_columns.hpp"
 #include "tangere/proximity/distance.hpp"
 #include "tangere/proximity/scaling.hpp"
 #include "tangere/sim/rays.hpp"

@@ -10,6 +10,10 @@ std::span<const Experiment> all_experiments() {
                  "exact gradients leave a drone on the floor, complementarity-aware ones lift it off", nimble_drone},
       Experiment{"nimble_balls", "a public report on Nimble's code",
                  "d(x2 at 1 s) / d(x1, x2, v1, v2) of two elastic balls is (1, 0, 1, 0)", nimble_balls},
+      Experiment{"nimble_search", "Nimble, figure 7",
+                 "catapult, cartpole and double cartpole by gradients, CEM and MPPI in one run: gradients reach all "
+                 "three goals",
+                 nimble_search},
       Experiment{"nimble_sets", "Nimble, section IV", "the sets of the last step are right in more than 95 % of steps",
                  nimble_sets},
       Experiment{"nimble_jacobians", "Nimble, tables II and III",

@@ -55,6 +55,7 @@ struct Experiment {
 
 [[nodiscard]] Outcome nimble_drone(const Request& request);
 [[nodiscard]] Outcome nimble_balls(const Request& request);
+[[nodiscard]] Outcome nimble_search(const Request& request);
 [[nodiscard]] Outcome nimble_sets(const Request& request);
 [[nodiscard]] Outcome nimble_jacobians(const Request& request);
 [[nodiscard]] Outcome silico_drop(const Request& request);

@@ -6,17 +6,25 @@ namespace tangere::experiments {
 
 OptimizeTask task_of(const ProblemFile& file) {
   const World& world = file.dynamics->world();
+  std::vector<std::string> design;
+  for (const DesignVariable& variable : file.dynamics->design()) design.push_back(variable.name);
+  VectorX noise = VectorX::Constant(file.dynamics->ndx(), file.start_noise);
+  noise.tail(file.dynamics->num_design()).setZero();
   return {.name = file.name,
           .problem = file.problem,
           .options = file.options,
           .restarts = file.restarts,
           .guess = file.guess,
-          .start_noise = VectorX::Constant(file.dynamics->ndx(), file.start_noise),
+          .start_noise = noise,
           .control_noise = file.restarts.noise,
           .display = world,
-          .shown = [nq = world.nq(), nv = world.nv()](const VectorX& x) {
-            return State{x.head(nq), x.segment(nq, nv)};
-          }};
+          .shown =
+              [nq = world.nq(), nv = world.nv()](const VectorX& x) {
+                return State{x.head(nq), x.segment(nq, nv)};
+              },
+          .design = design,
+          .display_at = [dynamics = file.dynamics](
+                            const VectorX& x) { return dynamics->world_at(x.tail(dynamics->num_design())); }};
 }
 
 std::span<const NamedTask> all_tasks() {

@@ -28,6 +28,9 @@ struct OptimizeTask {
   /// To look at: a world, and its state at a state of the problem.
   World display;
   std::function<State(const VectorX& x)> shown{};
+  /// Names of the parameters of the world that are chosen too (the last entries of a state), and the world they make.
+  std::vector<std::string> design{};
+  std::function<World(const VectorX& x)> display_at{};
 };
 
 [[nodiscard]] OptimizeTask task_of(const ProblemFile& file);

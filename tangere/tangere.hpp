@@ -56,10 +56,12 @@
 // optimal control
 #include "tangere/trajopt/constraints.hpp"
 #include "tangere/trajopt/costs.hpp"
+#include "tangere/trajopt/identify.hpp"
 #include "tangere/trajopt/keep_apart.hpp"
 #include "tangere/trajopt/optimizer.hpp"
 #include "tangere/trajopt/problem.hpp"
 #include "tangere/trajopt/restarts.hpp"
+#include "tangere/trajopt/search.hpp"
 #include "tangere/trajopt/verification.hpp"
 
 // files

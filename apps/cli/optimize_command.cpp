@@ -14,9 +14,11 @@
 #include "apps/cli/audience.hpp"
 #include "apps/cli/commands.hpp"
 #include "apps/cli/folders.hpp"
+#include "apps/cli/grasp_problem.hpp"
 #include "apps/cli/interrupt.hpp"
 #include "apps/cli/text.hpp"
 #include "experiments/optimize_task.hpp"
+#include "tangere/io/grasp_file.hpp"
 #include "tangere/io/problem_file.hpp"
 #include "tangere/io/recording.hpp"
 #include "tangere/io/text/text.hpp"
@@ -153,6 +155,15 @@ Outcome solve(const OptimizeTask& task, bool progress) {
   return out;
 }
 
+/// The parameters of the world that were chosen.
+std::vector<std::pair<std::string, double>> design_of(const OptimizeTask& task, const Outcome& out) {
+  std::vector<std::pair<std::string, double>> design;
+  for (std::size_t i = 0; i < task.design.size(); ++i)
+    design.emplace_back(task.design[i], out.result.plan.x.front().tail(
+                                            static_cast<Eigen::Index>(task.design.size()))[static_cast<int>(i)]);
+  return design;
+}
+
 nlohmann::ordered_json to_json(const OptimizeTask& task, const Outcome& out, int seed) {
   nlohmann::ordered_json json{{"name", task.name},
                               {"status", to_string(out.result.status)},
@@ -167,6 +178,7 @@ nlohmann::ordered_json to_json(const OptimizeTask& task, const Outcome& out, int
                               {"replay_strays", out.replay.strays},
                               {"rows_between_knots", out.result.rows_between},
                               {"starts", out.starts}};
+  for (const auto& [name, value] : design_of(task, out)) json["design"][name] = value;
   if (seed > 0) json["seed"] = seed;
   if (out.result.status != OptimizeStatus::solved) {
     json["worst_knot"] = out.result.knot;
@@ -186,24 +198,14 @@ void print(const OptimizeTask& task, const Outcome& out, int seed) {
   std::printf("  played: goal missed by %.2e, at a %dth of the step by %.2e; overlap between knots %.2e%s\n",
               out.replay.equality, kRefine, out.refined.equality, out.refined.between,
               out.reached ? "" : "   GOAL MISSED");
+  for (const auto& [name, value] : design_of(task, out)) std::printf("  %s = %.6g\n", name.c_str(), value);
 }
 
+/// On standard error beside objects for machines.
 void print(const std::string& name, const Tally& tally, bool json) {
-  const double seconds = median(tally.seconds);
-  const int iterations = median(tally.iterations);
-  if (json) {
-    std::printf("%s\n", nlohmann::ordered_json{{"name", name},
-                                               {"seeds", tally.count},
-                                               {"reached", tally.reached},
-                                               {"reached_with_one_start", tally.reached_at_once},
-                                               {"median_seconds", seconds},
-                                               {"median_iterations", iterations}}
-                            .dump()
-                            .c_str());
-    return;
-  }
-  std::printf("%s: %d of %d seeds reach the goal, %d with one start; median %.3f s, %d iterations\n", name.c_str(),
-              tally.reached, tally.count, tally.reached_at_once, seconds, iterations);
+  std::fprintf(json ? stderr : stdout,
+               "%s: %d of %d seeds reach the goal, %d with one start; median %.3f s, %d iterations\n", name.c_str(),
+               tally.reached, tally.count, tally.reached_at_once, median(tally.seconds), median(tally.iterations));
 }
 
 /// The plan's motion as a recording or a page.
@@ -213,9 +215,10 @@ void write_motion(const OptimizeArguments& arguments, const OptimizeTask& task, 
   RecordingOptions options;
   options.made_by.command = "optimize " + arguments.problem;
   if (audience.is_there()) options.listener = &audience;
-  WorldOptions pace = task.display.options();
+  const World display = task.display_at == nullptr ? task.display : task.display_at(plan.x.front());
+  WorldOptions pace = display.options();
   pace.time_step = task.problem.horizon().time_steps[0];
-  RecordingWriter recording(task.display.with_options(pace), arguments.record, options);
+  RecordingWriter recording(display.with_options(pace), arguments.record, options);
   for (std::size_t k = 0; k < plan.x.size(); ++k) recording.add(static_cast<int>(k), task.shown(plan.x[k]));
   recording.finish();
   audience.write_page();
@@ -250,7 +253,8 @@ int optimize(const OptimizeArguments& arguments) {
   const InterruptGuard guard;
   bool all_reached = true;
   for (const Source& source : sources) {
-    all_reached = solve_all_seeds(source, arguments) && all_reached;
+    const bool is_grasp = source.make == nullptr && is_grasp_file(source.file);
+    all_reached = (is_grasp ? plan_grasp(source.file, arguments) : solve_all_seeds(source, arguments)) && all_reached;
     if (interrupted_by() != 0) {
       std::fprintf(stderr, "tangere optimize: interrupted; the plan is the best iterate\n");
       return 128 + interrupted_by();

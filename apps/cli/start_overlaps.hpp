@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "tangere/contact/contact.hpp"
 #include "tangere/sim/world.hpp"
 
 namespace tangere::cli {

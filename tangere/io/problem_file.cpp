@@ -36,6 +36,13 @@ VectorX entries(const JsonValue& value, double of_null) {
   }
 }
 
+/// Three numbers, where null is infinite.
+Vector3 three_entries(const JsonValue& value, double of_null) {
+  const VectorX out = entries(value, of_null);
+  if (out.size() != 3) value.fail("must have three entries");
+  return out;
+}
+
 Knots knots_of(const JsonValue& value, const Knots& otherwise) {
   const auto given = value.find("knots");
   if (!given) return otherwise;
@@ -74,7 +81,7 @@ VectorX state_of(const JsonValue& value, const World& world, const VectorX& othe
   value.require_fields({"q", "v"});
   VectorX x = otherwise;
   if (const auto q = value.find("q")) x.head(world.nq()) = q->numbers(world.nq());
-  if (const auto v = value.find("v")) x.tail(world.nv()) = v->numbers(world.nv());
+  if (const auto v = value.find("v")) x.segment(world.nq(), world.nv()) = v->numbers(world.nv());
   return x;
 }
 
@@ -100,6 +107,10 @@ void add_cost(const JsonValue& value, const World& world, OptimalControl& proble
     StateCost cost{.name = name_or(value, "state"), .weight = weight(), .per_second = per_second};
     cost.target = state_of(value.at("target"), world, problem.horizon().start);
     cost.knots = knots_of(value, cost.knots);
+    // parameters of the world have costs of their own
+    if (cost.weight.size() == 1) cost.weight = VectorX::Constant(2 * world.nv(), cost.weight[0]);
+    if (cost.weight.size() == 2 * world.nv())
+      cost.weight.conservativeResizeLike(VectorX::Zero(problem.dynamics().ndx()));
     problem.add(cost);
   } else if (type == "frame") {
     value.require_fields({"type", "name", "body", "position", "quaternion", "weight", "knots", "per_second"});
@@ -119,15 +130,17 @@ void add_cost(const JsonValue& value, const World& world, OptimalControl& proble
 }
 
 /// A state, or some of its coordinates by name: `{"coordinates": {"root_y": 0.6}, "velocities": {…}}`.
-Reach reach_of(const JsonValue& value, const World& world) {
+Reach reach_of(const JsonValue& value, const World& world, const VectorX& start, int ndx) {
   value.require_fields({"type", "name", "target", "coordinates", "velocities", "knots"});
-  Reach reach{.name = name_or(value, "reach"), .target = VectorX::Zero(world.nq() + world.nv())};
+  Reach reach{.name = name_or(value, "reach"), .target = start};
   reach.knots = knots_of(value, reach.knots);
   if (const auto target = value.find("target")) {
     reach.target = state_of(*target, world, reach.target);
+    reach.mask.setZero(ndx);
+    reach.mask.head(2 * world.nv()).setOnes();
     return reach;
   }
-  reach.mask.setZero(2 * world.nv());
+  reach.mask.setZero(ndx);
   const Model& model = world.model();
   for (const bool velocity : {false, true}) {
     const auto given = value.find(velocity ? "velocities" : "coordinates");
@@ -162,8 +175,8 @@ KeepApart keep_apart_of(const JsonValue& value, const Dynamics& dynamics) {
 
 void add_constraint(const JsonValue& value, const World& world, OptimalControl& problem) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::string type =
-      value.at("type").word({"control_bounds", "state_bounds", "joint_limits", "reach", "reach_frame", "keep_apart"});
+  const std::string type = value.at("type").word(
+      {"control_bounds", "state_bounds", "joint_limits", "reach", "reach_frame", "frame_bounds", "keep_apart"});
   if (type == "control_bounds") {
     value.require_fields({"type", "name", "lower", "upper", "knots"});
     ControlBounds bounds{.name = name_or(value, "control bounds")};
@@ -185,13 +198,24 @@ void add_constraint(const JsonValue& value, const World& world, OptimalControl& 
     bounds.knots = knots_of(value, bounds.knots);
     problem.add(bounds);
   } else if (type == "reach") {
-    problem.add(reach_of(value, world));
+    problem.add(reach_of(value, world, problem.horizon().start, problem.dynamics().ndx()));
   } else if (type == "reach_frame") {
-    value.require_fields({"type", "name", "body", "position", "quaternion", "knots"});
+    value.require_fields({"type", "name", "body", "position", "quaternion", "mask", "knots"});
     ReachFrame reach{.name = name_or(value, "reach frame"), .body = value.at("body").text(), .target = pose_of(value)};
     reach.position_only = !value.has("quaternion");
+    if (const auto mask = value.find("mask")) {
+      const int size = reach.position_only ? 3 : 6;
+      reach.mask.head(size) = mask->numbers(size);
+    }
     reach.knots = knots_of(value, reach.knots);
     problem.add(reach);
+  } else if (type == "frame_bounds") {
+    value.require_fields({"type", "name", "body", "lower", "upper", "knots"});
+    FrameBounds bounds{.name = name_or(value, "frame bounds"), .body = value.at("body").text()};
+    if (const auto lower = value.find("lower")) bounds.lower = three_entries(*lower, -kInfinity);
+    if (const auto upper = value.find("upper")) bounds.upper = three_entries(*upper, kInfinity);
+    bounds.knots = knots_of(value, bounds.knots);
+    problem.add(bounds);
   } else {
     add(problem, keep_apart_of(value, problem.dynamics()));
   }
@@ -208,7 +232,8 @@ OptimizerOptions options_of(const JsonValue& root) {
   const auto given = root.find("options");
   if (!given) return options;
   given->require_fields({"tolerance", "constraint_tolerance", "max_iterations", "barrier", "slack", "penalty",
-                         "regularisation", "least_regularisation", "memory", "progress"});
+                         "penalty_growth", "regularisation", "least_regularisation", "memory", "progress",
+                         "max_round_iterations", "max_rounds"});
   options.tolerance = number_or(*given, "tolerance", options.tolerance);
   options.constraint_tolerance = number_or(*given, "constraint_tolerance", options.constraint_tolerance);
   options.barrier = number_or(*given, "barrier", options.barrier);
@@ -218,6 +243,9 @@ OptimizerOptions options_of(const JsonValue& root) {
   options.least_regularisation = number_or(*given, "least_regularisation", options.least_regularisation);
   options.progress = number_or(*given, "progress", options.progress);
   if (const auto most = given->find("max_iterations")) options.max_iterations = most->integer(0, 1'000'000);
+  options.penalty_growth = number_or(*given, "penalty_growth", options.penalty_growth);
+  if (const auto most = given->find("max_round_iterations")) options.max_round_iterations = most->integer(1, 1'000'000);
+  if (const auto most = given->find("max_rounds")) options.max_rounds = most->integer(1, 1000);
   if (const auto memory = given->find("memory")) options.memory = memory->integer(1, 1000);
   at_place(*given, [&] { options.verify(); });
   return options;
@@ -228,8 +256,9 @@ RestartOptions restarts_of(const JsonValue& root, const OptimizerOptions& option
   if (options.least_regularisation < 1.0) restarts.least_regularisation = {};
   const auto given = root.find("restarts");
   if (!given) return restarts;
-  given->require_fields({"count", "noise", "least_regularisation"});
+  given->require_fields({"count", "noise", "least_regularisation", "search_from"});
   if (const auto count = given->find("count")) restarts.count = count->integer(1, 1000);
+  if (const auto from = given->find("search_from")) restarts.search_from = from->integer(0, 1000);
   restarts.noise = number_or(*given, "noise", restarts.noise);
   if (const auto least = given->find("least_regularisation")) {
     const VectorX values = least->numbers();
@@ -239,26 +268,81 @@ RestartOptions restarts_of(const JsonValue& root, const OptimizerOptions& option
   return restarts;
 }
 
+/// Parameters of the world that are to be chosen, with their bounds.
+struct Design {
+  std::vector<DesignVariable> variables{};
+  VectorX lower{};
+  VectorX upper{};
+};
+
+/// `{"parameter": "link1.mass", …}`, or `{"name": "length", "value": 0.25, "parts": {"link1.link1.size.y": 1, …}, …}`.
+Design design_of(const JsonValue& root, const World& world) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Design design;
+  const auto given = root.find("design");
+  if (!given) return design;
+  const auto count = static_cast<Eigen::Index>(given->size());
+  design.lower.setConstant(count, -kInfinity);
+  design.upper.setConstant(count, kInfinity);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const JsonValue entry = (*given)[static_cast<std::size_t>(i)];
+    entry.require_fields({"name", "parameter", "value", "parts", "lower", "upper"});
+    DesignVariable variable;
+    if (const auto parameter = entry.find("parameter")) {
+      variable = at_place(*parameter, [&] { return design_variable(world, parameter->text()); });
+    } else {
+      variable.name = entry.at("name").text();
+      variable.value = entry.at("value").number();
+      const JsonValue parts = entry.at("parts");
+      for (const std::string& name : parts.keys())
+        variable.parts.push_back(
+            {at_place(parts, [&] { return find_step_parameter(world, name); }), parts.at(name).number()});
+    }
+    if (const auto lower = entry.find("lower")) design.lower[i] = lower->number();
+    if (const auto upper = entry.find("upper")) design.upper[i] = upper->number();
+    design.variables.push_back(std::move(variable));
+  }
+  return design;
+}
+
+/// Bounds of the parameters, at the first knot.
+void add_design_bounds(const Design& design, OptimalControl& problem) {
+  const auto count = static_cast<Eigen::Index>(design.variables.size());
+  if (count == 0) return;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const int ndx = problem.dynamics().ndx();
+  StateBounds bounds{.name = "design",
+                     .lower = VectorX::Constant(ndx, -kInfinity),
+                     .upper = VectorX::Constant(ndx, kInfinity),
+                     .knots = Knots::at(0)};
+  bounds.lower.tail(count) = design.lower;
+  bounds.upper.tail(count) = design.upper;
+  problem.add(bounds);
+}
+
 ProblemFile read_problem(const JsonValue& root, const std::filesystem::path& file) {
   root.require_fields({"format", "version", "name", "scene", "steps", "time_step", "simulate_joint_limits", "start",
-                       "costs", "constraints", "contact", "sight", "options", "restarts", "guess", "start_noise"});
+                       "design", "costs", "constraints", "contact", "sight", "options", "restarts", "guess",
+                       "start_noise"});
   (void)root.at("format").word({"tangere-problem"});
   if (root.at("version").number() != 1.0) root.at("version").fail("must be 1");
   const JsonValue scene_file = root.at("scene");
   const Scene scene = at_place(scene_file, [&] { return load_scene(file.parent_path() / scene_file.text()); });
   WorldOptions world_options{.time_step = number_or(root, "time_step", scene.time_step)};
   world_options.contact.joint_limits = boolean_or(root, "simulate_joint_limits", true);
-  const auto dynamics = at_place(root, [&] {
-    return std::make_shared<const WorldDynamics>(World(scene.robot.model, scene.robot.actuators, world_options));
-  });
+  const World plain = at_place(root, [&] { return World(scene.robot.model, scene.robot.actuators, world_options); });
+  const Design design = design_of(root, plain);
+  const auto dynamics = at_place(root, [&] { return std::make_shared<const WorldDynamics>(plain, design.variables); });
   const World& world = dynamics->world();
-  VectorX start(dynamics->nx());
-  start << scene.q, scene.v;
+  VectorX start = dynamics->state(scene.q, scene.v);
   if (const auto given = root.find("start")) start = state_of(*given, world, start);
   const int steps = root.at("steps").integer(1, 1'000'000);
-  OptimalControl problem = at_place(root, [&] {
-    return OptimalControl(dynamics, {start, constant_steps(steps, world_options.time_step)});
-  });
+  Horizon horizon{start, constant_steps(steps, world_options.time_step)};
+  horizon.free_start.setZero(dynamics->ndx());
+  horizon.free_start.tail(dynamics->num_design()).setOnes();
+  if (dynamics->num_design() == 0) horizon.free_start.resize(0);
+  OptimalControl problem = at_place(root, [&] { return OptimalControl(dynamics, horizon); });
+  at_place(root, [&] { add_design_bounds(design, problem); });
   if (const auto costs = root.find("costs"))
     for (std::size_t i = 0; i < costs->size(); ++i)
       at_place((*costs)[i], [&] { add_cost((*costs)[i], world, problem); });
@@ -267,8 +351,9 @@ ProblemFile read_problem(const JsonValue& root, const std::filesystem::path& fil
       at_place((*constraints)[i], [&] { add_constraint((*constraints)[i], world, problem); });
   Guess guess;
   if (const auto given = root.find("guess")) {
-    given->require_fields({"line_to"});
-    guess = Guess::line(problem, state_of(given->at("line_to"), world, start));
+    given->require_fields({"line_to", "controls"});
+    if (const auto goal = given->find("line_to")) guess = Guess::line(problem, state_of(*goal, world, start));
+    if (const auto controls = given->find("controls")) guess.u = controls->numbers(world.nu()).replicate(1, steps);
   }
   const OptimizerOptions options = options_of(root);
   const auto name = root.find("name");

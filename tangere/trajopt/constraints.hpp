@@ -41,7 +41,20 @@ struct ReachFrame {
   Pose X_BF = {};
   Pose target = {};
   bool position_only = true;
+  /// Rows (along the target's axes; then about them) whose entry is zero are left free; the last three count only with
+  /// the rotation.
+  Vector6 mask = Vector6::Ones();
   Knots knots = Knots::end();
+};
+
+/// lower ≤ p_WF ≤ upper of a frame's origin, world axes; entries may be infinite.
+struct FrameBounds {
+  std::string name = "frame bounds";
+  std::string body{};
+  Pose X_BF = {};
+  Vector3 lower = Vector3::Constant(-std::numeric_limits<double>::infinity());
+  Vector3 upper = Vector3::Constant(std::numeric_limits<double>::infinity());
+  Knots knots = Knots::after_start();
 };
 
 /// c(x, u) = 0.

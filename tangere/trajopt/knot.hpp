@@ -35,6 +35,8 @@ class KnotMemory {
     MatrixX square;
     Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::DontAlign> twist;
     Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::DontAlign> point;
+    VectorX selected;
+    RowMatrixX d_selected;
   } scratch;
 
  private:

@@ -8,6 +8,7 @@
 #include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/trajopt/internal/knot_functions.hpp"
+#include "tangere/trajopt/internal/selected_rows.hpp"
 
 namespace tangere {
 namespace {
@@ -241,11 +242,31 @@ void OptimalControl::add(const Reach& reach) {
 }
 
 void OptimalControl::add(const ReachFrame& reach) {
-  add({.name = reach.name,
-       .kind = Term::Kind::equality,
-       .function = std::make_shared<internal::FrameDifference>(body_of(*dynamics_, reach.name, reach.body), reach.X_BF,
-                                                               reach.target, reach.position_only)},
-      reach.knots);
+  std::shared_ptr<const KnotFunction> function = std::make_shared<internal::FrameDifference>(
+      body_of(*dynamics_, reach.name, reach.body), reach.X_BF, reach.target, reach.position_only);
+  const int size = function->size();
+  if ((reach.mask.head(size).array() == 0.0).any()) {
+    constexpr std::array<const char*, 6> kNames = {"x", "y", "z", "rx", "ry", "rz"};
+    std::vector<internal::SelectedRow> rows;
+    for (int i = 0; i < size; ++i)
+      if (reach.mask[i] != 0.0) rows.push_back({.index = i, .name = kNames[i]});
+    function = std::make_shared<internal::SelectedRows>(std::move(function), std::move(rows));
+  }
+  add({.name = reach.name, .kind = Term::Kind::equality, .function = std::move(function)}, reach.knots);
+}
+
+void OptimalControl::add(const FrameBounds& bounds) {
+  std::vector<internal::SelectedRow> rows;
+  internal::with_prefix(bounds.name, [&] { require_order(bounds.lower, bounds.upper); });
+  for (const internal::Side& side :
+       sides_of(bounds.lower, bounds.upper, [](int i) { return std::string(1, static_cast<char>('x' + i)); }))
+    rows.push_back({side.coordinate, side.sign, side.limit, side.name});
+  std::shared_ptr<const KnotFunction> place = std::make_shared<internal::FrameDifference>(
+      body_of(*dynamics_, bounds.name, bounds.body), bounds.X_BF, Pose{}, true);
+  add({.name = bounds.name,
+       .kind = Term::Kind::inequality,
+       .function = std::make_shared<internal::SelectedRows>(std::move(place), std::move(rows))},
+      bounds.knots);
 }
 
 void OptimalControl::add(const Equality& equality) {

@@ -57,6 +57,7 @@ class OptimalControl {
   void add(const StateBounds& bounds);
   void add(const Reach& reach);
   void add(const ReachFrame& reach);
+  void add(const FrameBounds& bounds);
   void add(const Equality& equality);
   void add(const Inequality& inequality);
   /// A term of any function (with its own knots already counted from the start).

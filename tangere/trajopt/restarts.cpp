@@ -6,6 +6,7 @@
 #include "tangere/math/check.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
+#include "tangere/trajopt/search.hpp"
 
 namespace tangere {
 namespace {
@@ -41,6 +42,7 @@ MatrixX bent_states(const OptimalControl& problem, const Guess& guess, double no
 
 void RestartOptions::verify() const {
   if (count < 1) throw InputError("count", "must be at least 1, got " + std::to_string(count));
+  if (search_from < 0) throw InputError("search_from", "must not be negative, got " + std::to_string(search_from));
   if (!(noise >= 0.0 && std::isfinite(noise)))
     throw InputError("noise", "must be finite and not negative, got " + internal::to_text(noise));
   if (!(state_noise >= 0.0 && std::isfinite(state_noise)))
@@ -60,6 +62,13 @@ OptimizeResult solve_with_restarts(Optimizer& optimizer, const RestartOptions& o
     if (i > 0 || options.noisy_first) start.u = noisy_controls(optimizer.problem(), guess, options.noise, random);
     if (i > 0 && guess.x.size() > 0 && options.state_noise > 0.0)
       start.x = bent_states(optimizer.problem(), guess, options.state_noise, random);
+    if (options.search_from > 0 && i + 1 >= options.search_from)
+      start.u = search(optimizer.problem(),
+                       {.contact = optimizer.options().phases.back(),
+                        .seed = options.seed * 1000 + static_cast<std::uint64_t>(i),
+                        .stop_when_feasible = true},
+                       start)
+                    .guess.u;
     if (!options.least_regularisation.empty())
       optimizer.set_least_regularisation(options.least_regularisation[i % options.least_regularisation.size()]);
     const OptimizeResult& result = optimizer.solve(start, callback);

@@ -20,6 +20,8 @@ struct RestartOptions {
   /// guess's states from the second start on.
   double state_noise = 0.0;
   std::uint64_t seed = 1;
+  /// From this start on (the first is 1; 0: never) the controls come from a search by CEM, in the last phase's contact.
+  int search_from = 0;
   /// Least regularisation of the starts, one after the other and again from the first; the optimiser's own if empty.
   std::vector<double> least_regularisation = {1.0, 0.1, 0.01};
 

@@ -97,7 +97,8 @@ Verification verify(const OptimalControl& problem, const Plan& plan, const Verif
   const auto& terms = problem.terms();
   if (std::any_of(terms.begin(), terms.end(), [](const Term& term) { return term.between_knots; }))
     out.between = worst_between(problem, plan, options, judge);
-  VectorX x = problem.horizon().start;
+  // the start that was chosen, where it was free
+  VectorX x = problem.free_start().empty() ? problem.horizon().start : plan.x[0];
   VectorX next, away, u;
   double time = 0.0;
   stepper->begin(false);

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
+#include "tangere/math/error.hpp"
 #include "tangere/math/random.hpp"
 #include "tangere/multibody/configuration.hpp"
 #include "tangere/trajopt/function_dynamics.hpp"
@@ -12,6 +16,8 @@ namespace tangere {
 namespace {
 
 using test::finite_difference;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 VectorX random_state(const Model& model, Random& random) {
   VectorX x(model.nq() + model.nv());
@@ -67,11 +73,38 @@ TEST(KnotFunctions, DerivativesMatchDifferencesForAllModels) {
     problem.add(ControlBounds{.lower = all_of(-2.0), .upper = all_of(3.0)});
     problem.add(Reach{.target = random_state(model, random)});
     problem.add(ReachFrame{.body = body, .X_BF = X_BF, .target = target});
+    problem.add(ReachFrame{.name = "some rows",
+                           .body = body,
+                           .X_BF = X_BF,
+                           .target = target,
+                           .position_only = false,
+                           .mask = (Vector6() << 0, 1, 0, 1, 0, 1).finished()});
+    problem.add(
+        FrameBounds{.body = body, .X_BF = X_BF, .lower = {-1.0, -kInfinity, 0.5}, .upper = {1.0, 2.0, kInfinity}});
     StateBounds bounds = StateBounds::joint_limits(model);
     bounds.upper.tail(model.nv()).setConstant(5.0);
     problem.add(bounds);
     expect_derivatives(problem, random);
   }
+}
+
+TEST(KnotFunctions, MasksAndBoundsKeepTheRowsAskedFor) {
+  const test::NamedModel named = test::all_models().front();
+  const auto dynamics = std::make_shared<WorldDynamics>(World(named.model));
+  const State& state = dynamics->world().default_state();
+  VectorX start(dynamics->nx());
+  start << state.q, state.v;
+  OptimalControl problem(dynamics, {start, constant_steps(2, 0.01)});
+  const std::string body = named.model.body(0).spec.name;
+  problem.add(ReachFrame{.body = body, .mask = (Vector6() << 0, 0, 1, 0, 0, 0).finished()});
+  problem.add(FrameBounds{.body = body, .lower = {-kInfinity, -kInfinity, 0.5}});
+  EXPECT_EQ(problem.terms()[0].function->size(), 1);
+  EXPECT_EQ(problem.terms()[0].function->row_name(0), "z");
+  EXPECT_EQ(problem.terms()[1].function->size(), 1);
+  EXPECT_EQ(problem.terms()[1].kind, Term::Kind::inequality);
+  EXPECT_THROW(problem.add(ReachFrame{.body = body, .mask = Vector6::Zero()}), InputError);
+  EXPECT_THROW(problem.add(FrameBounds{.body = body, .lower = Vector3::Ones(), .upper = Vector3::Zero()}), InputError);
+  EXPECT_THROW(problem.add(FrameBounds{.body = body}), InputError);
 }
 
 TEST(KnotFunctions, RungeKuttaJacobiansMatchDifferences) {

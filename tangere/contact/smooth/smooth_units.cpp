@@ -9,8 +9,10 @@ namespace {
 /// Metres and kilograms, of what has neither shape nor mass.
 constexpr double kSomeLength = 0.1;
 constexpr double kSomeMass = 1e-3;
-/// Without gravity: the part of the length that a step at unit speed crosses.
+/// Without gravity: the part of the length that a step at unit speed crosses at most, and the largest √(c l / dt), by
+/// which κ speeds up what touches (times √κ): what nothing slows must not be flung apart, however large [m/s].
 constexpr double kPartOfLength = 1.0 / 32.0;
+constexpr double kFastestKick = 250.0;
 /// Steps of the fall that gives a speed.
 constexpr double kLongestFall = 100.0;
 
@@ -62,7 +64,8 @@ SmoothUnits::SmoothUnits(const Model& model) : gravity_(model.gravity().norm()) 
 }
 
 double SmoothUnits::speed(double length, double time_step) const {
-  if (!(gravity_ > 0.0)) return kPartOfLength * length / time_step;
+  if (!(gravity_ > 0.0))
+    return std::min(kPartOfLength * length / time_step, kFastestKick * kFastestKick * time_step / length);
   return std::min(std::sqrt(gravity_ * length), kLongestFall * time_step * gravity_);
 }
 

@@ -15,7 +15,9 @@ const Model& require_model(const Dynamics& dynamics) {
 }  // namespace
 
 void StateDifference::evaluate(const Knot& knot, Eigen::Ref<VectorX> value, KnotJacobians* J) const {
-  auto& [target, difference, d_x, twist, point] = knot.memory.scratch;
+  VectorX& target = knot.memory.scratch.a;
+  VectorX& difference = knot.memory.scratch.b;
+  MatrixX& d_x = knot.memory.scratch.square;
   target = targets_.col(targets_.cols() == 1 ? 0 : knot.index);
   knot.dynamics.minus(target, knot.x, difference);
   for (int i = 0; i < size(); ++i) value[i] = difference[coordinates_[i]];

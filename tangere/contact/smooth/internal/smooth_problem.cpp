@@ -222,6 +222,9 @@ bool SmoothIsland::collide(PairSlot& slot) {
   return slot.collided;
 }
 
+/// Squares of larger ones are no numbers.
+constexpr double kLargestVelocity = 1e150;
+
 double SmoothIsland::evaluate() {
   if (std::exchange(evaluated_, false)) return norm_;
   double* r = residual_.view().data();
@@ -231,6 +234,8 @@ double SmoothIsland::evaluate() {
     Eigen::Map<Vector6>(r + place_of(i)) = mover.residual();
   }
   if (with_tree_) {
+    // a direction of a singular matrix may lead to what is no number: that iterate is then given up
+    if (!(p_.tree->v.array().abs() < kLargestVelocity).all()) return std::numeric_limits<double>::infinity();
     p_.tree->update();
     p_.tree->residual(r + tree_place());
     evaluate_equalities();

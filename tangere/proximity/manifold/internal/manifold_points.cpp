@@ -18,6 +18,28 @@ namespace {
 /// contact.
 constexpr double kSameDistance = 0.02;
 
+/// Rates above this, in units of the size, are of edges about to be parallel or corners about to touch: they hold for
+/// motions below a part of 1e-4, beyond which the contact is another one.
+constexpr double kSteep = 1e4;
+
+/// Whether a direction turns so fast with the poses.
+bool turns_fast(const Matrix3x12& rate, double size) {
+  for (const int body : {0, 6}) {
+    if (!(rate.middleCols<3>(body).cwiseAbs().maxCoeff() * size <= kSteep)) return true;
+    if (!(rate.middleCols<3>(body + 3).cwiseAbs().maxCoeff() <= kSteep)) return true;
+  }
+  return false;
+}
+
+/// Whether a point does, with what is `far` from the bodies' origins at most.
+bool runs(const Matrix3x12& rate, double far) {
+  for (const int body : {0, 6}) {
+    if (!(rate.middleCols<3>(body).cwiseAbs().maxCoeff() <= kSteep)) return true;
+    if (!(rate.middleCols<3>(body + 3).cwiseAbs().maxCoeff() <= kSteep * far)) return true;
+  }
+  return false;
+}
+
 // the place of the contact point between p_A and p_B
 double weight_of(double roundness_A, double roundness_B) {
   if (roundness_A == roundness_B) return 0.5;
@@ -33,16 +55,6 @@ void finish(const PatchJacobian& J, bool reference_is_A, double weight, ContactJ
   out.normal = reference_is_A ? J.N : Matrix3x12(-J.N);
   out.distance = J.distance;
   out.point = (1.0 - weight) * out.p_A + weight * out.p_B;
-}
-
-void finish_without(ContactJacobian& out) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  out.exists = false;
-  out.point.setConstant(nan);
-  out.p_A.setConstant(nan);
-  out.p_B.setConstant(nan);
-  out.normal.setConstant(nan);
-  out.distance.setConstant(nan);
 }
 
 /// The names of both features at a point of a patch, the reference's first.
@@ -89,6 +101,16 @@ double patch_weight(const Patch& patch, const PatchPoint& point, bool reference_
 }
 
 }  // namespace
+
+void finish_without(ContactJacobian& out) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  out.exists = false;
+  out.point.setConstant(nan);
+  out.p_A.setConstant(nan);
+  out.p_B.setConstant(nan);
+  out.normal.setConstant(nan);
+  out.distance.setConstant(nan);
+}
 
 bool take_patch(const ManifoldQuery& query, bool reference_is_A, Manifold& manifold) {
   const Patch& patch = query.patch;
@@ -147,8 +169,11 @@ void write_patch_point(const ManifoldQuery& query, const PatchPoint& source, boo
   point.point = point.p_A + point.weight * (point.p_B - point.p_A);
   if (!query.options.derivatives) return;
   ContactJacobian& J = manifold.jacobians[k];
-  if (N_rate != nullptr)
-    finish(patch_jacobian(patch, source, *N_rate), reference_is_A, point.weight, J);
+  if (N_rate == nullptr) return finish_without(J);
+  const PatchJacobian rates = patch_jacobian(patch, source, *N_rate);
+  const double far = std::max((source.p_R - query.A.X_body.p).norm(), (source.p_R - query.B.X_body.p).norm());
+  if (rates.exists && !turns_fast(rates.N, query.size) && !runs(rates.p_R, far) && !runs(rates.p_I, far))
+    finish(rates, reference_is_A, point.weight, J);
   else
     finish_without(J);
 }
@@ -177,7 +202,7 @@ void write_single(const ManifoldQuery& query, const SingleContact& contact, int 
   if (!query.options.derivatives) return;
   ContactJacobian& J = manifold.jacobians[k];
   const StationaryJacobian rates = stationary_jacobian(contact.side_A, contact.side_B, contact.solution, query.size);
-  if (rates.exists)
+  if (rates.exists && !turns_fast(rates.n, query.size))
     finish({rates.n, rates.p_A, rates.p_B, rates.distance, true}, true, point.weight, J);
   else
     finish_without(J);
