@@ -133,7 +133,7 @@ struct OwnedOptimizer {
   std::unique_ptr<std::mutex> busy = std::make_unique<std::mutex>();
 };
 
-/// What sees every iteration: signals first, then a function of Python's (which stops by False) and the progress bar.
+/// Callback of every iteration: signals first, then the caller's function (False stops) and the progress bar.
 IterationCallback iteration_callback(const nb::object& callback, const nb::object& bar) {
   return [&callback, &bar](const Iteration& iteration) {
     const nb::gil_scoped_acquire locked;
@@ -313,10 +313,11 @@ void bind_results(nb::module_& m) {
   nb::class_<Verification>(m, "Verification", "How a plan plays.")
       .def_ro("finite", &Verification::finite, "False if the motion ran away.")
       .def_ro("strays", &Verification::strays, "The largest entry of x ⊖ x of the plan.")
-      .def_ro("knot", &Verification::knot, "Where.")
-      .def_ro("equality", &Verification::equality, "The worst.")
-      .def_ro("inequality", &Verification::inequality, "The worst.")
-      .def_ro("name", &Verification::name, "Of the worst constraint.")
+      .def_ro("knot", &Verification::knot, "The knot of the largest stray.")
+      .def_ro("equality", &Verification::equality, "The worst equality along the played motion.")
+      .def_ro("inequality", &Verification::inequality, "The worst inequality along the played motion.")
+      .def_ro("between", &Verification::between, "The worst inequality between the knots of the plan's own motion.")
+      .def_ro("name", &Verification::name, "Name of the worst constraint.")
       .def("__repr__", [](const Verification& v) {
         return "Verification(strays=" + std::string(nb::repr(nb::float_(v.strays)).c_str()) +
                ", equality=" + nb::repr(nb::float_(v.equality)).c_str() +
@@ -395,7 +396,7 @@ void bind_optimizer(nb::module_& m) {
       [](const Problem& p, const Plan& plan, int refine, const std::optional<ContactPhase>& contact,
          const std::optional<Numbers>& gains) {
         VerifyOptions options{.refine = refine};
-        if (contact) contact->copy_to(options);
+        if (contact) options.contact = *contact;
         if (gains) options.gains = read_matrices(*gains, "gains");
         const nb::gil_scoped_release unlocked;
         return verify(p.problem, plan, options);

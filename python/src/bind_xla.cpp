@@ -85,7 +85,7 @@ struct QueriedPair {
   SizedPool<BatchWorkspace> workspaces;
 };
 
-/// What compiled functions know by a number. It stays until the end: nobody says when XLA forgets a function.
+/// Objects that compiled functions name by a number. They stay until the end: nobody says when XLA forgets a function.
 template <class T>
 class Registry {
  public:

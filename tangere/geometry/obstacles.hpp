@@ -40,7 +40,7 @@ struct MeshBundle {
 struct PointCloudOptions {
   /// Each point is a ball [m].
   double radius = 0.01;
-  /// Of the points in one cube of this edge only the first is kept; 0: all are.
+  /// Edge of the cubes in which only the first point is kept [m]; 0 keeps all points.
   double spacing = 0.0;
   int max_points = 1000000;
 

@@ -35,7 +35,7 @@ struct PartTree {
 
 /// The specification as a shape keeps it.
 struct KeptSpec : ShapeSpec {
-  /// Of a large bundle.
+  /// Tree over the parts; large bundles only.
   std::shared_ptr<const PartTree> part_tree{};
 };
 /// Null for all shapes but large bundles of bounded parts.

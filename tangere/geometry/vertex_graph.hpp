@@ -27,7 +27,7 @@ struct VertexGraph {
   /// The neighbours of vertex i are from first[i] to first[i + 1].
   const int* first;
   const int* neighbours;
-  /// Where walks of each cell begin.
+  /// First vertex of a walk, per cell.
   const int* start;
 };
 

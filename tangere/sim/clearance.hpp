@@ -38,7 +38,7 @@ struct PairPattern {
   std::string b = "*";
 };
 
-/// Of the pairs that may collide, those of `include` that are not of `exclude`.
+/// Selects pairs that may collide: those of `include` that are not of `exclude`.
 struct PairSelection {
   /// Empty: all.
   std::vector<PairPattern> include{};

@@ -72,7 +72,7 @@ void require_pattern(const WorldPieces& pieces, std::string_view pattern) {
     throw InputError("pattern", "'" + std::string(pattern) + "' matches no shape");
 }
 
-/// Where the ray meets a piece, and the plane that says so.
+/// Point at which the ray meets a piece, and the plane that proves it.
 struct Crossing {
   bool hit = false;
   double t = 0.0;

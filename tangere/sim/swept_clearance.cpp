@@ -112,7 +112,7 @@ struct Nearest {
   PieceOrder pair{-1, -1};
 };
 
-/// What is known of all that is not looked at any more: nothing is nearer than this.
+/// State of the search; `proved` bounds everything that was discarded: nothing there is nearer.
 struct Search {
   Nearest nearest;
   double proved = kInfinity;

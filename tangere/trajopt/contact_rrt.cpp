@@ -34,7 +34,7 @@ void require(const char* field, Eigen::Index got, Eigen::Index wanted) {
     throw InputError(field, "must have " + std::to_string(wanted) + " entries, got " + std::to_string(got));
 }
 
-/// Where the object's coordinates are in q.
+/// Indices of the object's coordinates in q.
 std::vector<int> places_of(const ContactRrtProblem& problem) {
   const Model& model = problem.world.model();
   require("start", problem.start.size(), model.nq());

@@ -76,7 +76,7 @@ struct ContactRrtResult {
   std::vector<GraspStep> plan;
   /// The largest coordinate of what is missing at its end.
   double goal_error = 0.0;
-  /// Of all trees, and how many trees.
+  /// Nodes of all trees, and the number of trees.
   int nodes = 0;
   int trees = 0;
   double seconds = 0.0;

@@ -54,7 +54,7 @@ MatrixX without_start(const MatrixX& factor, int ndx, double damping) {
   return qr.matrixQR().topRows(columns).triangularView<Eigen::Upper>();
 }
 
-/// What all pieces and the prior say of the numbers: upper triangular [R_z, r_z].
+/// Least-squares rows of all pieces and the prior in the numbers: upper triangular [R_z, r_z].
 MatrixX joined(const std::vector<MatrixX>& reduced, int ndx, int nz, const VectorX& prior, const VectorX& away) {
   MatrixX rows = MatrixX::Zero(static_cast<Eigen::Index>(reduced.size()) * (nz + 1) + 2 * nz + 1, nz + 1);
   Eigen::Index at = 0;

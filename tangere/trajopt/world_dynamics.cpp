@@ -30,7 +30,7 @@ struct Worlds {
   std::vector<World> of_length;
 };
 
-/// What a thread works with.
+/// Memory of one thread.
 struct Thread {
   Worlds worlds;
   std::optional<Workspace> workspace;
@@ -219,7 +219,7 @@ class WorldStepper final : public Stepper {
   std::vector<Tape> tapes_;
   std::vector<int> world_of_knot_;
   std::vector<Thread> threads_;
-  /// Of the last step.
+  /// Parameters of the last step.
   VectorX theta_;
   bool is_trial_ = false;
   bool at_start_ = true;

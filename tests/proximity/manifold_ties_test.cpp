@@ -1,5 +1,5 @@
-/// Where the normal of a contact is no smooth function of the poses, or one for no motion worth the name, a manifold
-/// has no Jacobian and says so; next to it, it has one.
+/// A contact whose normal is no smooth function of the poses has a manifold without Jacobian, which says so. So has one
+/// whose normal is smooth for tiny motions only. Next to such poses there is a Jacobian.
 
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST(ManifoldTies, ConcentricShapes) {
   }
 }
 
-/// What rests has its Jacobians: flush, at the edge, and where faces are equal.
+/// Resting contacts have their Jacobians: flush, at the edge, and where faces are equal.
 TEST(ManifoldTies, NotWhatRests) {
   const Shape box = Box{.size = {0.4, 0.3, 0.2}};
   for (const double depth : {0.0, 1e-9, 1e-5, 1e-3})

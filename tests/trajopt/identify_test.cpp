@@ -105,7 +105,7 @@ TEST(Identify, SaysThatAFreeTossTellsNoMass) {
   EXPECT_TRUE(found.deviations[7] < 0.05);
 }
 
-/// Of a body pushed by known forces, all ten numbers are told, and the answer is a body that exists.
+/// A body pushed by known forces: all ten numbers are told, and the answer is a body that exists.
 TEST(Identify, InertiaOfAPushedBody) {
   const World truth = changed(toss_world(), {"cube.center.x", "cube.inertia.xx", "cube.inertia.xy"},
                               (VectorX(3) << 0.01, 0.0062, 0.0004).finished());

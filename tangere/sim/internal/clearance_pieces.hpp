@@ -40,7 +40,7 @@ struct WorldPieces {
   std::shared_ptr<const std::vector<std::string>> names;
   /// In the order of the scene's shapes.
   std::vector<Piece> pieces;
-  /// Those that move, and those that do not.
+  /// Pieces that move, and pieces that do not.
   std::vector<int> moving;
   std::vector<int> fixed;
   /// Pieces that move and may meet, i < j; only where they are few.

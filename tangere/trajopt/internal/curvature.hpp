@@ -15,7 +15,7 @@ class Curvature {
  public:
   void resize(const OptimalControl& problem, int num_threads);
 
-  /// Of an iterate with costates p (one per knot). False where something is not finite.
+  /// Finds the curvature at an iterate with costates p (one per knot). False where something is not finite.
   [[nodiscard]] bool find(const OptimalControl& problem, const Transcription& rows,
                           const std::vector<KnotPoint>& points, const std::vector<KnotLinear>& linear,
                           const Multipliers& weights, const std::vector<VectorX>& costates, Stepper& stepper,

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What an Optimizer keeps: the problem as rows, the iterate with its trial and its best one, the linear-quadratic
+/// Memory of an Optimizer: the problem as rows, the iterate with its trial and its best one, the linear-quadratic
 /// problem of the iteration, and what is carried from iteration to iteration.
 
 #include <chrono>
@@ -33,7 +33,7 @@ struct Optimizer::Memory {
   std::vector<internal::KnotPoint> points;
   std::vector<internal::KnotPoint> trial;
   std::vector<internal::KnotPoint> best;
-  /// Where the solve began, and the answer of the first restoration.
+  /// Points at which the solve began, and the answer of the first restoration.
   std::vector<internal::KnotPoint> guessed;
   std::vector<internal::KnotPoint> restored;
   std::vector<internal::KnotLinear> linear;
@@ -72,7 +72,7 @@ struct Optimizer::Memory {
   int curvature_rests = 0;
   int slow_errors = 0;
   double last_error = 0.0;
-  /// Where the last trials were not finite, if all were.
+  /// Place at which the last trials were not finite, if all were.
   internal::Place blocked;
   // the best iterate of the phase
   bool has_best = false;

@@ -44,7 +44,7 @@ class Unknowns {
   [[nodiscard]] int size() const { return static_cast<int>(start_.size()); }
   [[nodiscard]] const std::vector<StepParameter>& parameters() const { return parameters_; }
   [[nodiscard]] const std::vector<Unknown>& list() const { return unknowns_; }
-  /// Those of the world.
+  /// Values of the world.
   [[nodiscard]] const VectorX& start() const { return start_; }
   [[nodiscard]] std::string number_name(int i) const;
   /// Values of the parameters, and their derivative in z.

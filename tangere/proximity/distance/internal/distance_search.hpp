@@ -20,7 +20,7 @@ namespace tangere {
 
 struct ActivePieces;
 
-/// What is asked: the distance, or less.
+/// Question to a search: the distance, or only a bound of it.
 struct DistanceQuestion {
   double tolerance = 1e-9;
   /// From M without balls: an answer above this is not wanted.

@@ -1,4 +1,4 @@
-/// Where the normal of an overlap jumps: the least way apart is the same along another direction as well (concentric
+/// Overlaps whose normal jumps: the least way apart is the same along another direction as well (concentric
 /// boxes, edges that overlap in parallel). Distances along any direction bound the distance from below,
 ///
 ///   d(n) = −h_A(n) − h_B(−n) ≤ d(N)
