@@ -224,7 +224,7 @@ def load(
 def load_problem(file: str | os.PathLike[str]) -> ProblemFile:
     """A problem of trajectory optimisation from a file (docs/optimise.md), or by the name of one in the package.
 
-    problem = tg.load_problem("piano")
+    problem = tg.load_problem("half_cheetah")
     result = tg.Optimizer(problem.problem, problem.options).solve(problem.guess, restarts=problem.restarts)
     """
     path = os.fspath(file)

@@ -92,7 +92,7 @@ def test_shapes_stay_apart():
 
 
 def test_problem_files():
-    file = tg.load_problem("piano")
+    file = tg.load_problem("drone")
     result = tg.Optimizer(file.problem, file.options).solve(file.guess, restarts=file.restarts)
     assert result.status == "solved" and tg.verify(file.problem, result.plan).equality < 1e-5
     with pytest.raises(tg.InputError):

@@ -22,7 +22,8 @@ class OptimizeTest(CommandTest):
 
     def test_optimize_for_machines(self):
         result = run("optimize", "half_cheetah", "--json", "--seeds", "2", "--scenes", str(SCENES))
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"\Ahalf_cheetah: 2 of 2 seeds reach the goal, .*\n\Z")
         first, second = [json.loads(line) for line in result.stdout.splitlines()]
         self.assertEqual((first["name"], first["status"], first["seed"], second["seed"]), ("half_cheetah", "solved", 1, 2))
         self.assertLessEqual(first["goal_error"], 1e-3)
