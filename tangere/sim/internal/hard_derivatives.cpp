@@ -64,6 +64,11 @@ GradientQuality quality_of(const Tape& tape) {
   return quality;
 }
 
+GradientQuality quality_of(const Tape& tape, const HardMemory& m) {
+  const bool contradicts = tape.bounced() ? m.chain->contradicts() : m.derivatives.contradicts();
+  return worst(quality_of(tape), contradicts ? GradientQuality::rows_contradict : GradientQuality::exact);
+}
+
 void linearise(const World& world, const Tape& tape, HardMemory& m, LcpDerivatives::RowUse use) {
   require_tape(world, tape);
   actuation_derivatives(world, tape.u, tape.regions, m.actuation);
@@ -137,7 +142,7 @@ GradientQuality hard_jacobians(const World& world, const Tape& tape, HardMemory&
                                const StateTangent* loss, StepJacobians& out) {
   if (tape.bounced()) {
     bounce_jacobians(world, tape, m, &out);
-    return quality_of(tape);
+    return quality_of(tape, m);
   }
   linearise(world, tape, m);
   bool other = mode == GradientMode::pre_contact && classify_as_touching(tape, m);
@@ -148,7 +153,7 @@ GradientQuality hard_jacobians(const World& world, const Tape& tape, HardMemory&
     other = second_try_is_larger(world, tape, m.first_try, m);
     if (!other) m.derivatives.linearise(world.model(), m.data, solved_step(world, tape, m));
   }
-  const GradientQuality quality = quality_of(tape);
+  const GradientQuality quality = quality_of(tape, m);
   m.derivatives.expand(world.model(), m.data);
   const int nv = world.nv();
   out.v_q = m.derivatives.d_q();
@@ -204,7 +209,7 @@ GradientQuality hard_vjp(const World& world, const Tape& tape, HardMemory& m, Gr
   const VectorX no_impulses;
   if (tape.bounced()) {
     bounce_vjp(world, tape, m, g, no_impulses, g_state, g_u);
-    return quality_of(tape);
+    return quality_of(tape, m);
   }
   if (approximates_bounces(mode)) {
     const GradientQuality quality = hard_jacobians(world, tape, m, mode, nullptr, m.event);
@@ -219,7 +224,7 @@ GradientQuality hard_vjp(const World& world, const Tape& tape, HardMemory& m, Gr
   reverse_integration(world, tape, g, m);
   m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
 
-  GradientQuality quality = quality_of(tape);
+  GradientQuality quality = quality_of(tape, m);
   if (mode == GradientMode::pre_contact && classify_as_touching(tape, m)) {
     linearise_with_other_sets(world, tape, m);
     m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
@@ -259,7 +264,7 @@ GradientQuality hard_jvp(const World& world, const Tape& tape, HardMemory& m, co
     linearise(world, tape, m);
     forward_rows(world, tape, d, du, m, d_next);
   }
-  return quality_of(tape);
+  return quality_of(tape, m);
 }
 
 }  // namespace tangere

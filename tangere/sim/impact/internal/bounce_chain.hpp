@@ -93,6 +93,8 @@ class BounceChain {
  public:
   /// The maps of all parts; with RowUse::all for impulses too.
   void linearise(const World& world, const Tape& tape, HardMemory& m, LcpDerivatives::RowUse use);
+  /// Whether rows contradict each other in any of them (contact/hard/lcp_derivatives.hpp).
+  [[nodiscard]] bool contradicts() const { return contradicts_; }
   [[nodiscard]] const PartMap& before() const { return before_; }
   [[nodiscard]] const PartMap& after(int impact) const { return after_[impact]; }
 
@@ -106,6 +108,7 @@ class BounceChain {
 
  private:
   bool with_impulses_ = false;
+  bool contradicts_ = false;
   PartMap before_;
   std::vector<PartMap> impacts_;
   std::vector<PartMap> after_;
