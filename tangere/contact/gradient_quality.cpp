@@ -16,6 +16,8 @@ std::string_view to_string(GradientQuality quality) {
       return "restitution_held";
     case GradientQuality::features_held:
       return "features_held";
+    case GradientQuality::rows_contradict:
+      return "rows_contradict";
     case GradientQuality::contact_unsolved:
       return "contact_unsolved";
   }

@@ -100,7 +100,8 @@ struct ContactJacobian {
   Matrix3x12 normal;
   /// The gradient of the distance.
   Vector12 distance;
-  /// False where the point has no derivative (coincident centres, edges that touch in parallel): all is NaN.
+  /// False where the point has no derivative, or one that holds for no motion worth the name: coincident centres, edges
+  /// that touch in parallel or all but, overlaps that are as deep along another normal. All is NaN then.
   bool exists;
 };
 

@@ -47,7 +47,7 @@ GradientQuality impulse_jacobians(const World& world, const Tape& tape, Workspac
     bounce_jacobians(world, tape, m, nullptr, &out);
   else
     part_impulses(world, tape, m, out);
-  return quality_of(tape);
+  return quality_of(tape, m);
 }
 
 GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& g,
@@ -65,7 +65,7 @@ GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& worksp
     m.derivatives.reverse(world.model(), m.data, m.grad_v, g_impulses, g_state.q, g_state.v, m.tau);
     finish_reverse(world, m, g_state, g_u);
   }
-  return quality_of(tape);
+  return quality_of(tape, m);
 }
 
 GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& workspace, const StateTangent& d,
@@ -79,7 +79,7 @@ GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& worksp
     linearise(world, tape, m, LcpDerivatives::RowUse::all);
     forward_rows(world, tape, d, du, m, d_next, &d_impulses);
   }
-  return quality_of(tape);
+  return quality_of(tape, m);
 }
 
 }  // namespace tangere

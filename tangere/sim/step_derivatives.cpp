@@ -88,10 +88,12 @@ SolvedStep solved_step(const World& world, const Tape& tape, Workspace::Memory& 
 
 namespace {
 
-/// Whether a block takes part and its place or frame has no derivative.
+/// Whether a block takes part and its place or frame has no derivative. What overlaps takes part: it would along
+/// another normal.
 bool is_rough(const Tape& part, std::size_t index) {
   if (part.problem.motions[index].exists) return false;
   const RowBlock& block = part.problem.blocks[index];
+  if (block.contact >= 0 && part.problem.contacts[block.contact].distance < 0.0) return true;
   const auto first = part.sets.begin() + block.first_row;
   return std::find(first, first + block.num_rows, RowSet::clamped) != first + block.num_rows;
 }
@@ -123,6 +125,11 @@ GradientQuality quality_of(const Tape& tape) {
   for (int i = 0; i < tape.num_impacts; ++i)
     quality = worst(quality, worst(part_quality(tape.impact(i)), part_quality(tape.after_impact(i))));
   return quality;
+}
+
+GradientQuality quality_of(const Tape& tape, const Workspace::Memory& m) {
+  const bool contradicts = tape.bounced() ? m.chain->contradicts() : m.derivatives.contradicts();
+  return worst(quality_of(tape), contradicts ? GradientQuality::rows_contradict : GradientQuality::exact);
 }
 
 void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDerivatives::RowUse use) {
@@ -214,7 +221,7 @@ GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& 
   if (is_smooth(world, workspace.memory())) return smooth_jacobians(world, tape, workspace.memory(), out);
   if (tape.bounced()) {
     bounce_jacobians(world, tape, workspace.memory(), &out);
-    return quality_of(tape);
+    return quality_of(tape, workspace.memory());
   }
   Workspace::Memory& m = workspace.memory();
   linearise(world, tape, m);
@@ -226,7 +233,7 @@ GradientQuality step_jacobians(const World& world, const Tape& tape, Workspace& 
     other = second_try_is_larger(world, tape, m.first_try, m);
     if (!other) m.derivatives.linearise(world.model(), m.data, solved_step(world, tape, m));
   }
-  const GradientQuality quality = quality_of(tape);
+  const GradientQuality quality = quality_of(tape, m);
   m.derivatives.expand(world.model(), m.data);
   const int nv = world.nv();
   out.v_q = m.derivatives.d_q();
@@ -295,7 +302,7 @@ GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& worksp
   const VectorX no_impulses;
   if (tape.bounced()) {
     bounce_vjp(world, tape, m, g, no_impulses, g_state, g_u);
-    return quality_of(tape);
+    return quality_of(tape, m);
   }
   if (approximates_bounces(mode)) {
     const GradientQuality quality = step_jacobians(world, tape, workspace, m.event, mode);
@@ -310,7 +317,7 @@ GradientQuality step_vjp(const World& world, const Tape& tape, Workspace& worksp
   reverse_integration(world, tape, g, m);
   m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
 
-  GradientQuality quality = quality_of(tape);
+  GradientQuality quality = quality_of(tape, m);
   if (mode == GradientMode::pre_contact && classify_as_touching(tape, m)) {
     linearise_with_other_sets(world, tape, m);
     m.derivatives.reverse(world.model(), m.data, m.grad_v, no_impulses, g_state.q, g_state.v, m.tau);
@@ -354,7 +361,7 @@ GradientQuality step_jvp(const World& world, const Tape& tape, Workspace& worksp
     linearise(world, tape, m);
     forward_rows(world, tape, d, du, m, d_next);
   }
-  return quality_of(tape);
+  return quality_of(tape, m);
 }
 
 GradientQuality linearized_step(const World& world, const State& state, VectorArgument u, Workspace& workspace,

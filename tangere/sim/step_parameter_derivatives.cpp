@@ -261,10 +261,10 @@ LcpDerivatives::RowUse rows_for(bool impulses) {
   return impulses ? LcpDerivatives::RowUse::all : LcpDerivatives::RowUse::reduced;
 }
 
-GradientQuality quality_of(const ParameterColumns& columns) {
+GradientQuality quality_of(const ParameterColumns& columns, const LcpDerivatives& rows) {
   GradientQuality quality = columns.halves() ? GradientQuality::halved_at_tie : GradientQuality::exact;
   if (columns.is_rough()) quality = GradientQuality::features_held;
-  return quality;
+  return rows.contradicts() ? GradientQuality::rows_contradict : quality;
 }
 
 /// dv⁺ of a step without impact, or of the part before or after it.
@@ -275,7 +275,7 @@ GradientQuality fill_part(const World& world, const Tape& tape, Workspace::Memor
   const SolvedStep step = solved_step(world, tape, m);
   ParameterColumns columns(world, world.model(), m.data, tape, m.derivatives, step, m.parameters);
   fill_columns(columns, tape, parameters, m.parameters, out, impulses, [](const StepParameter&) {});
-  return quality_of(columns);
+  return quality_of(columns, m.derivatives);
 }
 
 /// v_p of an impact, and the distance there.
@@ -295,7 +295,7 @@ GradientQuality fill_impact(const World& world, const Tape& impact, int contact,
   };
   fill_columns(columns, impact, parameters, m.parameters, out.impact, with_impulses ? &out.impulses : nullptr, correct);
   for (std::size_t i = 0; i < parameters.size(); ++i) out.distance.row(0)[i] = columns.distance(parameters[i], contact);
-  return quality_of(columns);
+  return quality_of(columns, m.derivatives);
 }
 
 /// A step with impacts inside, and all its impulses if asked for: answers are left in the chain.

@@ -170,9 +170,9 @@ TEST(SmoothEnergy, IsNotGainedByWhatIsNotSolved) {
 }
 
 TEST(SmoothEnergy, IsNeverGainedByAnArm) {
-  // of trees contact's work is by the masses before the step, whose motion within it is the step's own error
-  // an arm's own flight changes its energy within a step
-  const Allowed allowed{.over = 2e-3, .in_step = 2e-3, .returned = 0.05};
+  // of trees contact's work is by the masses before the step, whose motion within it is the step's own error; an arm's
+  // own flight changes its energy by 6e-6 of the start in a step
+  const Allowed allowed{.over = 1e-3, .in_step = 2e-3, .returned = 1e-3};
   const Count count = expect_no_gain(arm(0.9, 0.95, smooth(2e-4, 1e-6)), random_swing, 30, 1500, allowed);
   EXPECT_GT(count.reduced, 2);
 }
@@ -221,11 +221,14 @@ TEST(SmoothEnergy, OfForcesIsNotThatOfContact) {
 /// its energy, and is made in parts.
 TEST(SmoothEnergy, IsNotGainedByWhatTurnsFarWithinAStep) {
   int halved = 0;
-  for (const double restitution : {0.0, 1.0})
+  for (const auto& [restitution, kappa] : {std::pair(0.0, 1e-6), {1.0, 1e-6}, {0.0, 1e-4}, {0.0, 1e-3}})
     for (const double turn : {0.2, 0.3, 0.6})
       for (const bool two : {false, true}) {
-        SCOPED_TRACE(std::to_string(restitution) + " " + std::to_string(turn) + (two ? " two" : " floor"));
-        const WorldOptions options = smooth(turn / 40.0, 1e-6);
+        SCOPED_TRACE(std::to_string(restitution) + " " + std::to_string(kappa) + " " + std::to_string(turn) +
+                     (two ? " two" : " floor"));
+        const WorldOptions options = smooth(turn / 40.0, kappa);
+        // what enters relaxed contact within a step is given what it did not pay for
+        const double most = 1.0 + 1e-4 + 15.0 * kappa;
         const World world = two ? two_boxes(0.0, restitution, options) : tumbling_box(0.0, restitution, options);
         Random random(3);
         for (int trial = 0; trial < 40; ++trial) {
@@ -238,7 +241,7 @@ TEST(SmoothEnergy, IsNotGainedByWhatTurnsFarWithinAStep) {
             const StepResult& result = step(world, state, at_ease(world), workspace, state);
             EXPECT_EQ(result.status, StepStatus::solved);
             halved += result.smooth.rungs[static_cast<std::size_t>(SmoothRung::half_steps)];
-            EXPECT_LE(energy_of(world, state.q, state.v), 1.005 * start) << trial << " " << i;
+            EXPECT_LE(energy_of(world, state.q, state.v), most * start) << trial << " " << i;
           }
         }
       }

@@ -66,11 +66,11 @@ void LcpDerivatives::factor_rows(const Model& model, const Data& data, const Sol
   transposed_.pad();
   ScratchMatrix::View K = K_.reset(nv, count);
   K = Z;
-  least_squares_ = step.problem.redundancy == Redundancy::least_squares;
+  by_inverse_ = step.problem.redundancy == Redundancy::least_squares;
   if (count == 0) return;
-  if (least_squares_) {
-    inverse_ = pseudo_inverse(A);
-    K = Z * inverse_;
+  if (by_inverse_) {
+    inverse_rows_.reset(count, count) = pseudo_inverse(A);
+    K = Z * inverse_rows_.view();
     return;
   }
   if (!transposed_.factor_lu(scale_.data())) {
@@ -91,6 +91,8 @@ void LcpDerivatives::linearise(const Model& model, Data& data, const SolvedStep&
   smooth_terms(model, data, step);
   contact_terms(model, data, step);
   factor_rows(model, data, step);
+  with_forces_ = use == RowUse::all;
+  find_contradictions(model, data);
 }
 
 void LcpDerivatives::expand(const Model& model, const Data& data) {
@@ -132,8 +134,9 @@ void LcpDerivatives::factor_straight() {
 
 /// A⁻¹ x, in place; x is a row.
 void LcpDerivatives::solve_rows(ScratchMatrix& x) {
-  if (least_squares_) {
-    x.view() = (x.view() * inverse_.transpose()).eval();
+  if (by_inverse_) {
+    product_.reset(x.cols()).noalias() = inverse_rows_.view() * x.view().row(0).transpose();
+    x.view().row(0) = product_.view().transpose();
     return;
   }
   if (straight_factors_ == Factors::none) factor_straight();
@@ -145,10 +148,12 @@ void LcpDerivatives::solve_rows(ScratchMatrix& x) {
 
 /// A⁻ᵀ x, likewise.
 void LcpDerivatives::solve_rows_transposed(ScratchMatrix& x) {
-  if (least_squares_)
-    x.view() = (x.view() * inverse_).eval();
-  else
+  if (by_inverse_) {
+    product_.reset(x.cols()).noalias() = inverse_rows_.view().transpose() * x.view().row(0).transpose();
+    x.view().row(0) = product_.view().transpose();
+  } else {
     transposed_.solve(x.row(0));
+  }
 }
 
 /// df of all rows, from J_C Y − s_x.
@@ -236,21 +241,27 @@ void LcpDerivatives::respond(const Model& model, const Data& data, const Contact
   ScratchVector::View right = row_scratch_.reset(J_.rows());
   for (std::size_t i = 0; i < clamped_.size(); ++i)
     if (const int solved = solved_of_clamped_[i]; solved >= 0) right[solved] -= s_x[static_cast<Eigen::Index>(i)];
+  VectorX& leak = leak_;
+  leak.setZero(leaks_ ? model.nv() : 0);
   for (const ReducedPair& reduced : reduced_) {
-    Vector6 leak = Vector6::Zero();
-    Vector6 shared = Vector6::Zero();
+    Vector6 wrench = Vector6::Zero();
     for (int i = 0; i < reduced.count; ++i) {
       const double s = s_x[reduced.first + i];
-      shared += s * reduction_.share(reduced.rows, i);
-      leak += s * reduction_.leak(reduced.rows, i);
+      right.segment(reduced.solved, reduced.rows.rank) -= s * reduction_.share(reduced.rows, i).head(reduced.rows.rank);
+      wrench += s * reduction_.leak(reduced.rows, i);
     }
-    right.segment(reduced.solved, reduced.rows.rank) -= shared.head(reduced.rows.rank);
-    if (reduced.rows.leaks) add_wrench(model, data, problem.pairs[reduced.pair], leak, r_x);
+    if (reduced.rows.leaks) add_wrench(model, data, problem.pairs[reduced.pair], wrench, leak);
   }
   solve_mass_matrix(model, data, r_x);
   r_x = -r_x;
   if (J_.rows() > 0) {
     right.noalias() -= J_.view() * r_x;
+    if (leaks_) solve_mass_matrix(model, data, leak);
+    if (!contradicts_ && explodes(leak, right, r_x)) make_consistent(model, data);
+    if (leaks_ && !contradicts_) {
+      r_x -= leak;
+      right.noalias() += J_.view() * leak;
+    }
     r_x.noalias() += K_.view() * right;
   }
   if (df == nullptr) return;

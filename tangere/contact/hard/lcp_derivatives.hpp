@@ -16,6 +16,9 @@
 /// world, and what is left is that places and frames of the rows move with two bodies: a matrix 6 x 12 a pair of
 /// bodies. Where more than six rows of a pair are clamped, their system is replaced by an equivalent one of up to six
 /// (row_reduction.hpp).
+///
+/// Clamped rows may contradict each other: no motion gives all of them what they ask. With sliding friction the
+/// compliance then answers by motions of the size of its inverse (contradictions.cpp).
 
 #include <algorithm>
 #include <functional>
@@ -69,6 +72,11 @@ class LcpDerivatives {
   /// s_x of the rows of the system (those of the clamped rows with RowUse::all), after `linearise`.
   [[nodiscard]] ScratchMatrix::ConstView s_q() const { return s_q_.view(); }
   [[nodiscard]] ScratchMatrix::ConstView s_v() const { return s_v_.view(); }
+
+  /// Whether clamped rows contradict each other so that dv⁺ (with RowUse::all also df) is of the size of the inverse
+  /// compliance. Derivatives are then of least norm: what rows ask is replaced by what motions can give, as near to it
+  /// as the compliances weigh it. Of the state's directions after `linearise`, of a variable's after its `respond`.
+  [[nodiscard]] bool contradicts() const { return contradicts_; }
 
   /// The clamped rows.
   [[nodiscard]] std::span<const int> clamped() const { return clamped_; }
@@ -141,18 +149,21 @@ class LcpDerivatives {
   void pair_terms(const Model& model, const Data& data, const SolvedStep& step, const BodyRows& pair,
                   const BlockRange& blocks, const ReducedPair* reduced);
   void row_terms(const Model& model, const Data& data, const SolvedStep& step, const BodyRows& pair,
-                 const BlockRange& blocks, const ReducedPair* reduced, bool old, Matrix6x12& dW);
+                 const BlockRange& blocks, const ReducedPair* reduced, bool old, Matrix6x12& leak);
   void set_columns(const Model& model, const Data& data, const BodyRows& pair);
   void set_rates(const Model& model, const Data& data, const BodyRows& pair, const BodyVelocities& velocities);
   void add_row_motion(const Model& model, const BodyRows& pair, int solved, const Vector12& moved,
                       const Vector6& reader);
   void add_reduced_row(const Model& model, const BodyRows& pair, const ReducedPair& reduced, int k);
-  void add_wrench_motion(const Model& model, const BodyRows& pair, const Matrix6x12& dW);
+  void add_wrench_motion(const Model& model, const BodyRows& pair, const Matrix6x12& dW, ScratchMatrix& r_q);
   void add_wrench(const Model& model, const Data& data, const BodyRows& pair, const Vector6& wrench,
                   Eigen::Ref<VectorX> r);
   void other_targets(const Model& model, const SolvedStep& step);
   void factor_rows(const Model& model, const Data& data, const SolvedStep& step);
   void factor_straight();
+  void find_contradictions(const Model& model, const Data& data);
+  [[nodiscard]] bool explodes(VectorArgument leak, VectorArgument right, VectorArgument smooth);
+  void make_consistent(const Model& model, const Data& data);
   void solve_rows(ScratchMatrix& x);
   void solve_rows_transposed(ScratchMatrix& x);
   template <class Forces>
@@ -192,9 +203,24 @@ class LcpDerivatives {
   ScratchMatrix MinvN_;
   ScratchMatrix K_;
   ScratchMatrix A_;
-  // A⁺ instead of factors (Redundancy::least_squares)
-  bool least_squares_ = false;
-  MatrixX inverse_;
+  // A⁺, or A⁻¹ P where rows contradict each other, instead of factors
+  bool by_inverse_ = false;
+  bool contradicts_ = false;
+  bool with_forces_ = false;
+  ScratchMatrix inverse_rows_;
+  // nv x nv: what reduced pairs leak into r_q, if any does
+  bool leaks_ = false;
+  ScratchMatrix leak_q_;
+  VectorX leak_;
+  VectorX dq_;
+  VectorX answer_;
+  VectorX probe_answer_;
+  VectorX by_compliance_;
+  ScratchVector probe_right_;
+  ScratchVector probe_miss_;
+  ScratchMatrix projection_;
+  ScratchVector softened_;
+  ScratchVector product_;
   RowSystem transposed_;
   RowSystem straight_;
   enum class Factors { none, ready, singular };

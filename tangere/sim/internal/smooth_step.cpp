@@ -124,6 +124,8 @@ Workspace& half_workspace(const World& world, SmoothMemory& smooth) {
     smooth.half_world = std::make_unique<World>(world.with_options(options));
     smooth.half_workspace = std::make_unique<Workspace>(*smooth.half_world);
   }
+  Workspace::Memory& m = smooth.half_workspace->memory();
+  if (is_smooth(*smooth.half_world, m)) m.smooth->is_half = true;
   return *smooth.half_workspace;
 }
 
@@ -244,7 +246,9 @@ bool smooth_step(const World& world, const State& state, VectorArgument u, Works
     result.status = StepStatus::gave_up;
     return false;
   }
-  if (solution.statistics.failures + solution.num_gaining > 0 && world.options().smooth.smallest_part < 1.0)
+  // what gains by turning is halved on until it turns little
+  const bool may_halve = world.options().smooth.smallest_part < 1.0;
+  if ((solution.statistics.failures > 0 && may_halve) || (solution.num_gaining > 0 && (may_halve || smooth.is_half)))
     return two_half_steps(world, state, u, m, next, tape);
   result.status = solution.status == NcpStatus::solved ? StepStatus::solved : StepStatus::approximate_contact;
   result.residual = solution.residual;

@@ -30,6 +30,8 @@ struct SmoothMemory {
   /// For half steps; made when first needed.
   std::unique_ptr<World> half_world;
   std::unique_ptr<Workspace> half_workspace;
+  /// Of a step that is itself a half.
+  bool is_half = false;
   State half_state;
   std::vector<Contact> half_contacts;
   /// State of the tape whose derivatives are asked for.

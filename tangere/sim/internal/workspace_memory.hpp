@@ -174,6 +174,8 @@ void require_tape(const World& world, const Tape& tape);
 /// Hard contact: the worst of all parts of the step. Features are held where the place or the frame of a contact that
 /// takes part (a clamped row) has no derivative.
 [[nodiscard]] GradientQuality quality_of(const Tape& tape);
+/// That, and whether rows contradict each other, after the derivatives of the tape.
+[[nodiscard]] GradientQuality quality_of(const Tape& tape, const Workspace::Memory& m);
 /// The contacts of one part that take part and have no such derivative, into `out`.
 void find_rough_contacts(const Tape& part, std::vector<int>& out);
 /// Actuators and rows of a tape, linearised. InputError if it is not of this world.

@@ -123,6 +123,8 @@ void LcpDerivatives::contact_terms(const Model& model, const Data& data, const S
   const auto count = static_cast<Eigen::Index>(compliances_.size());
   (void)s_q_.reset(count, model.nv());
   (void)s_v_.reset(count, model.nv());
+  leaks_ = std::any_of(reduced_.begin(), reduced_.end(), [](const ReducedPair& pair) { return pair.rows.leaks; });
+  if (leaks_) (void)leak_q_.reset(model.nv(), model.nv());
   for (Matrix6X* columns : {&columns_A_, &columns_B_, &rates_A_, &rates_B_})
     if (columns->cols() != model.nv()) columns->setZero(6, model.nv());
   while (velocities_.size() < 2) velocities_.emplace_back(model);
@@ -156,13 +158,15 @@ void LcpDerivatives::pair_terms(const Model& model, const Data& data, const Solv
     dW.bottomRows<3>() += so3::hat(block.x) * dF - F * place - so3::hat(impulse.torque) * turn;
   }
   // rows at v⁺, and those that bounce also at v
-  for (const bool old : {false, true}) row_terms(model, data, step, pair, blocks, reduced, old, dW);
-  add_wrench_motion(model, pair, dW);
+  Matrix6x12 leak = Matrix6x12::Zero();
+  for (const bool old : {false, true}) row_terms(model, data, step, pair, blocks, reduced, old, leak);
+  add_wrench_motion(model, pair, dW, r_q_);
+  if (reduced != nullptr && reduced->rows.leaks) add_wrench_motion(model, pair, leak, leak_q_);
 }
 
 /// s_q and s_v of a pair's rows at one of the velocities. What reduced rows leak is a wrench.
 void LcpDerivatives::row_terms(const Model& model, const Data& data, const SolvedStep& step, const BodyRows& pair,
-                               const BlockRange& blocks, const ReducedPair* reduced, bool old, Matrix6x12& dW) {
+                               const BlockRange& blocks, const ReducedPair* reduced, bool old, Matrix6x12& leak) {
   const ContactProblem& problem = step.problem;
   const BodyVelocities& velocities = velocities_[old ? 1 : 0];
   const Vector6 V =
@@ -186,7 +190,7 @@ void LcpDerivatives::row_terms(const Model& model, const Data& data, const Solve
         moved += row.gain * about_origin(Eigen::Matrix<double, 1, 12>(motion.distance.transpose()), block.x);
       if (reduced != nullptr) {
         shared += reduction_.share(reduced->rows, i - reduced->first) * moved;
-        if (reduced->rows.leaks) dW -= reduction_.leak(reduced->rows, i - reduced->first) * moved;
+        if (reduced->rows.leaks) leak -= reduction_.leak(reduced->rows, i - reduced->first) * moved;
         continue;
       }
       const int solved = solved_of_clamped_[i];
@@ -250,8 +254,9 @@ void LcpDerivatives::add_reduced_row(const Model& model, const BodyRows& pair, c
 }
 
 /// r_q −= (J_B − J_A)ᵀ dW (J_A, J_B)
-void LcpDerivatives::add_wrench_motion(const Model& model, const BodyRows& pair, const Matrix6x12& dW) {
-  ScratchMatrix::View r_q = r_q_.view();
+void LcpDerivatives::add_wrench_motion(const Model& model, const BodyRows& pair, const Matrix6x12& dW,
+                                       ScratchMatrix& out) {
+  ScratchMatrix::View r_q = out.view();
   const std::span<const int> way_A = way_of(model, pair.body_A);
   const std::span<const int> way_B = way_of(model, pair.body_B);
   for (const int side : {0, 1}) {

@@ -18,6 +18,19 @@ namespace {
 /// contact.
 constexpr double kSameDistance = 0.02;
 
+/// Rates above this, in units of the size, are of edges about to be parallel or corners about to touch: they hold for
+/// motions below a part of 1e-4, beyond which the contact is another one.
+constexpr double kSteep = 1e4;
+
+/// Whether what is of the size `unit` moves so fast with the poses.
+bool is_steep(const Matrix3x12& rate, double unit, double size) {
+  const double by_place =
+      std::max(rate.middleCols<3>(0).cwiseAbs().maxCoeff(), rate.middleCols<3>(6).cwiseAbs().maxCoeff());
+  const double by_turn =
+      std::max(rate.middleCols<3>(3).cwiseAbs().maxCoeff(), rate.middleCols<3>(9).cwiseAbs().maxCoeff());
+  return !(std::max(by_place * size, by_turn) <= kSteep * unit);
+}
+
 // the place of the contact point between p_A and p_B
 double weight_of(double roundness_A, double roundness_B) {
   if (roundness_A == roundness_B) return 0.5;
@@ -33,16 +46,6 @@ void finish(const PatchJacobian& J, bool reference_is_A, double weight, ContactJ
   out.normal = reference_is_A ? J.N : Matrix3x12(-J.N);
   out.distance = J.distance;
   out.point = (1.0 - weight) * out.p_A + weight * out.p_B;
-}
-
-void finish_without(ContactJacobian& out) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  out.exists = false;
-  out.point.setConstant(nan);
-  out.p_A.setConstant(nan);
-  out.p_B.setConstant(nan);
-  out.normal.setConstant(nan);
-  out.distance.setConstant(nan);
 }
 
 /// The names of both features at a point of a patch, the reference's first.
@@ -89,6 +92,16 @@ double patch_weight(const Patch& patch, const PatchPoint& point, bool reference_
 }
 
 }  // namespace
+
+void finish_without(ContactJacobian& out) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  out.exists = false;
+  out.point.setConstant(nan);
+  out.p_A.setConstant(nan);
+  out.p_B.setConstant(nan);
+  out.normal.setConstant(nan);
+  out.distance.setConstant(nan);
+}
 
 bool take_patch(const ManifoldQuery& query, bool reference_is_A, Manifold& manifold) {
   const Patch& patch = query.patch;
@@ -147,8 +160,11 @@ void write_patch_point(const ManifoldQuery& query, const PatchPoint& source, boo
   point.point = point.p_A + point.weight * (point.p_B - point.p_A);
   if (!query.options.derivatives) return;
   ContactJacobian& J = manifold.jacobians[k];
-  if (N_rate != nullptr)
-    finish(patch_jacobian(patch, source, *N_rate), reference_is_A, point.weight, J);
+  if (N_rate == nullptr) return finish_without(J);
+  const PatchJacobian rates = patch_jacobian(patch, source, *N_rate);
+  if (rates.exists && !(is_steep(rates.N, 1.0, query.size) || is_steep(rates.p_R, query.size, query.size) ||
+                        is_steep(rates.p_I, query.size, query.size)))
+    finish(rates, reference_is_A, point.weight, J);
   else
     finish_without(J);
 }
@@ -177,7 +193,7 @@ void write_single(const ManifoldQuery& query, const SingleContact& contact, int 
   if (!query.options.derivatives) return;
   ContactJacobian& J = manifold.jacobians[k];
   const StationaryJacobian rates = stationary_jacobian(contact.side_A, contact.side_B, contact.solution, query.size);
-  if (rates.exists)
+  if (rates.exists && !is_steep(rates.n, 1.0, query.size))
     finish({rates.n, rates.p_A, rates.p_B, rates.distance, true}, true, point.weight, J);
   else
     finish_without(J);

@@ -43,6 +43,13 @@ void write_single(const ManifoldQuery& query, const SingleContact& contact, int 
 /// Adds what may meet as the parts turn (manifold_ahead.cpp).
 void add_ahead(ManifoldQuery& query, Manifold& manifold);
 
+/// Whether an overlap has another normal that is as good, so that the normal jumps as the parts move
+/// (manifold_ties.cpp).
+[[nodiscard]] bool has_other_normal(const ManifoldQuery& query);
+
+/// The derivatives of a point that has none.
+void finish_without(ContactJacobian& out);
+
 /// Takes the point of the distance query, without derivatives.
 void take_nearest(const ManifoldQuery& query, Manifold& manifold);
 

@@ -142,6 +142,8 @@ void find_manifold(ManifoldQuery& query, Manifold& manifold) {
   manifold.num_points = 0;
   if (!(query.nearest.distance <= query.options.margin)) return;
   find_nearest(query, manifold);
+  if (query.options.derivatives && has_other_normal(query))
+    for (int k = 0; k < manifold.num_points; ++k) finish_without(manifold.jacobians[k]);
   if (query.options.ahead) add_ahead(query, manifold);
 }
 

@@ -152,9 +152,12 @@ void BounceChain::linearise(const World& world, const Tape& tape, Workspace::Mem
   }
   with_impulses_ = use == RowUse::all;
   set_part_map(world, tape, m, use, before_);
+  contradicts_ = m.derivatives.contradicts();
   for (std::size_t i = 0; i < count; ++i) {
     set_impact_map(world, tape.impact(static_cast<int>(i)), m, use, impacts_[i]);
+    contradicts_ = contradicts_ || m.derivatives.contradicts();
     set_part_map(world, tape.after_impact(static_cast<int>(i)), m, RowUse::reduced, after_[i]);
+    contradicts_ = contradicts_ || m.derivatives.contradicts();
   }
 }
 

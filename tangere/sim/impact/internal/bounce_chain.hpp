@@ -92,6 +92,8 @@ class BounceChain {
  public:
   /// The maps of all parts; with RowUse::all for impulses too.
   void linearise(const World& world, const Tape& tape, Workspace::Memory& m, LcpDerivatives::RowUse use);
+  /// Whether rows contradict each other in any of them (contact/lcp_derivatives.hpp).
+  [[nodiscard]] bool contradicts() const { return contradicts_; }
   [[nodiscard]] const PartMap& before() const { return before_; }
   [[nodiscard]] const PartMap& after(int impact) const { return after_[impact]; }
 
@@ -105,6 +107,7 @@ class BounceChain {
 
  private:
   bool with_impulses_ = false;
+  bool contradicts_ = false;
   PartMap before_;
   std::vector<PartMap> impacts_;
   std::vector<PartMap> after_;
