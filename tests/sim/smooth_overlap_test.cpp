@@ -88,7 +88,7 @@ TEST(SmoothOverlap, GoesAwayAtTheSameSpeedAtAnySize) {
         }
         EXPECT_LE(fastest, 1.5 * speed);
         // small ones are out within a step
-        if (size >= 1.0) EXPECT_GE(fastest, 0.9 * speed);
+        EXPECT_GE(fastest, size >= 1.0 ? 0.9 * speed : 0.0);
       }
     }
 }

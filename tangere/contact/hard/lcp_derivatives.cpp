@@ -242,7 +242,7 @@ void LcpDerivatives::respond(const Model& model, const Data& data, const Contact
   for (std::size_t i = 0; i < clamped_.size(); ++i)
     if (const int solved = solved_of_clamped_[i]; solved >= 0) right[solved] -= s_x[static_cast<Eigen::Index>(i)];
   VectorX& leak = leak_;
-  leak.setZero(leaks_ ? model.nv() : 0);
+  leak.setZero(model.nv());
   for (const ReducedPair& reduced : reduced_) {
     Vector6 wrench = Vector6::Zero();
     for (int i = 0; i < reduced.count; ++i) {
@@ -257,7 +257,7 @@ void LcpDerivatives::respond(const Model& model, const Data& data, const Contact
   if (J_.rows() > 0) {
     right.noalias() -= J_.view() * r_x;
     if (leaks_) solve_mass_matrix(model, data, leak);
-    if (!contradicts_ && explodes(leak, right, r_x)) make_consistent(model, data);
+    if (!contradicts_ && explodes(leak.head(leaks_ ? leak.size() : 0), right, r_x)) make_consistent(model, data);
     if (leaks_ && !contradicts_) {
       r_x -= leak;
       right.noalias() += J_.view() * leak;

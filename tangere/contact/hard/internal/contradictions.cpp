@@ -27,8 +27,8 @@ namespace {
 
 /// The part of a derivative that may be the compliance's.
 constexpr double kOfCompliance = 0.1;
-/// The same of impulses, which where rows all but repeat each other are the compliance's by half and not large.
-constexpr double kForceOfCompliance = 0.9;
+/// Relative compliances above this are meant: the step is that of soft contact, which has no such slopes.
+constexpr double kSoft = 1e-4;
 /// Coordinates that move less than this part of the fastest are at rest: what the compliance lets them move is nothing.
 constexpr double kAtRest = 1e-2;
 
@@ -44,6 +44,8 @@ double spread(Eigen::Index k) {
 /// Whether the compliance decides the answer to `right`, what rows ask beyond the motion −Y of the smooth dynamics;
 /// `leak` is M⁻¹ times what reduced pairs leak (empty if nothing does).
 bool LcpDerivatives::explodes(VectorArgument leak, VectorArgument right, VectorArgument smooth) {
+  for (Eigen::Index i = 0; i < right.size(); ++i)
+    if (compliances_[i] > kSoft * scale_[i]) return false;
   const auto K = K_.view();
   const auto J = J_.view();
   ScratchVector::View b = probe_right_.reset(right.size());
@@ -72,19 +74,17 @@ bool LcpDerivatives::explodes(VectorArgument leak, VectorArgument right, VectorA
     if (std::abs(by_compliance_[k]) > kOfCompliance * (size_of(k) + kAtRest * fastest)) return true;
   if (!with_forces_) return false;
 
-  // and of forces −A⁻¹ C df
+  // forces of the size of b / C, where b / A would do
   df_.reset(1, right.size()).row(0) = b.transpose();
   solve_rows(df_);
-  double all = 0.0;
+  double given = 0.0;
+  double asked = 0.0;
   for (Eigen::Index i = 0; i < right.size(); ++i) {
-    double& df = df_.row(0)[i];
-    all += compliances_[i] * df * df;
-    df *= compliances_[i];
+    const double df = df_.row(0)[i];
+    given += compliances_[i] * df * df;
+    asked += b[i] * b[i] / scale_[i];
   }
-  solve_rows(df_);
-  double part = 0.0;
-  for (Eigen::Index i = 0; i < right.size(); ++i) part += compliances_[i] * df_.row(0)[i] * df_.row(0)[i];
-  return part > kForceOfCompliance * kForceOfCompliance * all;
+  return given > asked;
 }
 
 /// Some motion of all coordinates tells whether rows contradict each other in any, and some change of all velocities.
@@ -98,7 +98,7 @@ void LcpDerivatives::find_contradictions(const Model& model, const Data& data) {
     for (const bool of_velocity : {false, true}) {
       ScratchVector::View right = row_scratch_.reset(J_.rows());
       y_.setZero(nv);
-      leak_.setZero(leaks_ && !of_velocity ? nv : 0);
+      const bool leaks = leaks_ && !of_velocity;
       if (of_velocity)
         y_.noalias() -= r_v_.view() * dq_;
       else
@@ -107,11 +107,12 @@ void LcpDerivatives::find_contradictions(const Model& model, const Data& data) {
       if (of_velocity) y_ += dq_;
       right.noalias() -= J_.view() * y_;
       right.noalias() -= (of_velocity ? s_v_ : s_q_).view() * dq_;
-      if (leak_.size() > 0) {
+      leak_.setZero(nv);
+      if (leaks) {
         leak_.noalias() += leak_q_.view() * dq_;
         solve_mass_matrix(model, data, leak_);
       }
-      if (!explodes(leak_, right, y_)) continue;
+      if (!explodes(leak_.head(leaks ? nv : 0), right, y_)) continue;
       make_consistent(model, data);
       return;
     }

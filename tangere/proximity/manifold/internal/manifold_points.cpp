@@ -22,13 +22,22 @@ constexpr double kSameDistance = 0.02;
 /// motions below a part of 1e-4, beyond which the contact is another one.
 constexpr double kSteep = 1e4;
 
-/// Whether what is of the size `unit` moves so fast with the poses.
-bool is_steep(const Matrix3x12& rate, double unit, double size) {
-  const double by_place =
-      std::max(rate.middleCols<3>(0).cwiseAbs().maxCoeff(), rate.middleCols<3>(6).cwiseAbs().maxCoeff());
-  const double by_turn =
-      std::max(rate.middleCols<3>(3).cwiseAbs().maxCoeff(), rate.middleCols<3>(9).cwiseAbs().maxCoeff());
-  return !(std::max(by_place * size, by_turn) <= kSteep * unit);
+/// Whether a direction turns so fast with the poses.
+bool turns_fast(const Matrix3x12& rate, double size) {
+  for (const int body : {0, 6}) {
+    if (!(rate.middleCols<3>(body).cwiseAbs().maxCoeff() * size <= kSteep)) return true;
+    if (!(rate.middleCols<3>(body + 3).cwiseAbs().maxCoeff() <= kSteep)) return true;
+  }
+  return false;
+}
+
+/// Whether a point does, with what is `far` from the bodies' origins at most.
+bool runs(const Matrix3x12& rate, double far) {
+  for (const int body : {0, 6}) {
+    if (!(rate.middleCols<3>(body).cwiseAbs().maxCoeff() <= kSteep)) return true;
+    if (!(rate.middleCols<3>(body + 3).cwiseAbs().maxCoeff() <= kSteep * far)) return true;
+  }
+  return false;
 }
 
 // the place of the contact point between p_A and p_B
@@ -162,8 +171,8 @@ void write_patch_point(const ManifoldQuery& query, const PatchPoint& source, boo
   ContactJacobian& J = manifold.jacobians[k];
   if (N_rate == nullptr) return finish_without(J);
   const PatchJacobian rates = patch_jacobian(patch, source, *N_rate);
-  if (rates.exists && !(is_steep(rates.N, 1.0, query.size) || is_steep(rates.p_R, query.size, query.size) ||
-                        is_steep(rates.p_I, query.size, query.size)))
+  const double far = std::max((source.p_R - query.A.X_body.p).norm(), (source.p_R - query.B.X_body.p).norm());
+  if (rates.exists && !turns_fast(rates.N, query.size) && !runs(rates.p_R, far) && !runs(rates.p_I, far))
     finish(rates, reference_is_A, point.weight, J);
   else
     finish_without(J);
@@ -193,7 +202,7 @@ void write_single(const ManifoldQuery& query, const SingleContact& contact, int 
   if (!query.options.derivatives) return;
   ContactJacobian& J = manifold.jacobians[k];
   const StationaryJacobian rates = stationary_jacobian(contact.side_A, contact.side_B, contact.solution, query.size);
-  if (rates.exists && !is_steep(rates.n, 1.0, query.size))
+  if (rates.exists && !turns_fast(rates.n, query.size))
     finish({rates.n, rates.p_A, rates.p_B, rates.distance, true}, true, point.weight, J);
   else
     finish_without(J);
