@@ -9,11 +9,10 @@ namespace {
 /// Metres and kilograms, of what has neither shape nor mass.
 constexpr double kSomeLength = 0.1;
 constexpr double kSomeMass = 1e-3;
-/// Without gravity: the part of the length that a step at unit speed crosses at most, what stands for gravity, and the
-/// part of its speed: no weight slows what the relaxation speeds up.
+/// Without gravity: the part of the length that a step at unit speed crosses at most, and the largest √(c l / dt), by
+/// which κ speeds up what touches (times √κ): what nothing slows must not be flung apart, however large [m/s].
 constexpr double kPartOfLength = 1.0 / 32.0;
-constexpr double kStandardGravity = 9.81;
-constexpr double kPartOfFall = 0.25;
+constexpr double kFastestKick = 250.0;
 /// Steps of the fall that gives a speed.
 constexpr double kLongestFall = 100.0;
 
@@ -65,9 +64,9 @@ SmoothUnits::SmoothUnits(const Model& model) : gravity_(model.gravity().norm()) 
 }
 
 double SmoothUnits::speed(double length, double time_step) const {
-  const double gravity = gravity_ > 0.0 ? gravity_ : kStandardGravity;
-  const double fall = std::min(std::sqrt(gravity * length), kLongestFall * time_step * gravity);
-  return gravity_ > 0.0 ? fall : std::min(kPartOfFall * fall, kPartOfLength * length / time_step);
+  if (!(gravity_ > 0.0))
+    return std::min(kPartOfLength * length / time_step, kFastestKick * kFastestKick * time_step / length);
+  return std::min(std::sqrt(gravity_ * length), kLongestFall * time_step * gravity_);
 }
 
 Units SmoothUnits::body(int body, double time_step) const {

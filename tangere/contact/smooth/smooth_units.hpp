@@ -26,8 +26,7 @@ class SmoothUnits {
 
   /// The speed that goes with a length: √(g l), what a fall over it gives, or over a hundred steps if that is less: so
   /// that what carries a weight over a step is never below a hundredth, and κ relaxes forces where steps are short.
-  /// Without gravity, a quarter of that of standard gravity, or if less the speed which crosses a thirty-second of the
-  /// length in a step.
+  /// Without gravity, the speed which crosses a thirty-second of it in a step, or less for what is large.
   [[nodiscard]] double speed(double length, double time_step) const;
   /// A speed divided by that of one step of free fall; 0 without gravity.
   [[nodiscard]] double falls(double speed, double time_step) const {
