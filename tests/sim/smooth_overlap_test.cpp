@@ -87,8 +87,8 @@ TEST(SmoothOverlap, GoesAwayAtTheSameSpeedAtAnySize) {
           for (int b = 0; b < world.nv(); b += 6) fastest = std::max(fastest, state.v.segment<3>(b).norm());
         }
         EXPECT_LE(fastest, 1.5 * speed);
-        // small ones are out within a step
-        EXPECT_GE(fastest, size >= 1.0 ? 0.9 * speed : 0.0);
+        // small ones are out within a step, and two share the speed
+        EXPECT_GE(fastest, size >= 1.0 ? 0.45 * speed : 0.0);
       }
     }
 }
