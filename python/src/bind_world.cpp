@@ -56,6 +56,7 @@ void bind_options(nb::module_& m) {
       .field("points", &SmoothOptions::points, "Contact points of a pair, 1 to 5.")
       .field("torsion", &SmoothOptions::torsion, "Radius of torsional friction, a part of the smaller body's reach.")
       .field("margin", &SmoothOptions::margin, "Pairs exist from this distance on, a part of the bodies' reach.")
+      .field("sight_distance", &SmoothOptions::sight_distance, "Pairs exist from this distance on at least, m.")
       .field("smallest_part", &SmoothOptions::smallest_part, "Unsolved steps are halved down to this; 1: never.")
       .field("gradient_kappa", &SmoothOptions::gradient_kappa, "Derivatives at this relaxation instead; 0: at kappa.")
       .field("num_refinements", &SmoothOptions::num_refinements, "Newton steps before derivatives.");

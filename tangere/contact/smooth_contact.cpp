@@ -21,6 +21,7 @@ void SmoothContact::verify() const {
   internal::require_range("points", points, 1, 5);
   internal::require_range("torsion", torsion, 0.0, 1.0);
   internal::require_range("margin", margin, 0.0, 1e3);
+  internal::require_range("sight_distance", sight_distance, 0.0, 1e6);
   internal::require_range("smallest_part", smallest_part, 1e-3, 1.0);
   internal::require_range("num_refinements", num_refinements, 0, 20);
 }

@@ -41,10 +41,11 @@ struct SmoothContact {
   double torsion = 0.2;
   /// Pairs exist from this distance on, and farther as far as bodies may come nearer within a step: half of it as a
   /// part of the reach of either body; what is fixed adds nothing. Beyond, derivatives are exactly those without
-  /// contact: a gradient that is to see a floor from d metres needs a margin of 2 d over the body's reach (and a κ, or
-  /// `gradient_kappa`, of 1e-3 or more to be worth seeing). Where a pair begins to exist, the step jumps by the order
-  /// of κ / margin.
+  /// contact. Where a pair begins to exist, the step jumps by the order of κ / margin.
   double margin = 0.1;
+  /// Pairs exist from this distance between two shapes on at least, metres: gradients that are to see a floor or
+  /// another body from afar (with a κ, or `gradient_kappa`, of 1e-3 or more to be worth seeing). 0: by `margin` alone.
+  double sight_distance = 0.0;
   /// A step that cannot be solved is halved, and halved again, down to this part of it; 1: never. So is one in which
   /// contact gives energy to free bodies that turn far within it.
   double smallest_part = 0.125;

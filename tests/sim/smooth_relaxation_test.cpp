@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tangere/geometry/support.hpp"
 #include "tangere/math/error.hpp"
 #include "tangere/math/so3.hpp"
 #include "tangere/sim/rollout.hpp"
@@ -66,6 +67,35 @@ Derivatives derivatives_of(const StepCase& scene) {
   out.parameters.resize(2 * world.nv(), P.q.cols());
   out.parameters << P.q, P.v;
   return out;
+}
+
+/// A body that sees a floor from `sight_distance` has a gradient of it, the slope of the step; without it has none.
+TEST(SmoothRelaxation, SeesFromTheDistanceThatIsAskedFor) {
+  for (const double sight : {0.0, 1.0, 3.0}) {
+    SCOPED_TRACE(sight);
+    WorldOptions options = tight(0.01, 1e-2);
+    options.smooth.sight_distance = sight;
+    const double height = sight == 0.0 ? 1.0 : 0.98 * sight;
+    const Matrix3 R = so3::exp(Vector3(0.1, 0.2, 0.3));
+    const Shape box = cube(0.2);
+    const double below = -support(box, R.transpose() * -Vector3::UnitZ()).dot(R.transpose() * Vector3::UnitZ());
+    const StepCase scene =
+        free_bodies("far", {{.shape = box, .X_WB = {R, Vector3(0, 0, below + height)}}}, 0.5, 0.0, options);
+    Workspace workspace(scene.world);
+    Tape tape;
+    State next;
+    ASSERT_EQ(step(scene.world, scene.state, at_ease(scene.world), workspace, next, &tape).status, StepStatus::solved);
+    StepJacobians J;
+    EXPECT_EQ(step_jacobians(scene.world, tape, workspace, J), GradientQuality::exact);
+    const double slope = (R * J.v_q.block<3, 3>(0, 0) * R.transpose())(2, 2);
+    if (sight == 0.0) {
+      EXPECT_EQ(slope, 0.0);
+      continue;
+    }
+    // it falls off with the square of the distance
+    EXPECT_LT(slope, -1e-6);
+    expect_derivatives(scene.world, scene.state, VectorX::Zero(6), 1e-2);
+  }
 }
 
 TEST(SmoothRelaxation, DerivativesAreThoseOfTheRelaxedStep) {

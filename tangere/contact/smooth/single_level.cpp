@@ -263,7 +263,8 @@ void SingleLevelContact::place_shapes(const Data& data, const SmoothState& state
         (coordinates_.slides(k) ? linear : angular) += speed;
       }
       linear += time_step_ * model_.gravity().norm();
-      reach_of_step_[i] = time_step_ * (linear + angular * at.reach) + 0.5 * options_.margin * units_.length(at.body);
+      const double margin = std::max(0.5 * options_.margin * units_.length(at.body), options_.sight_distance);
+      reach_of_step_[i] = time_step_ * (linear + angular * at.reach) + margin;
     }
     broad_phase_.update(static_cast<int>(i), widened(bounds(shape.shape, poses_[i]), reach_of_step_[i]));
   }
